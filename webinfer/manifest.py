@@ -1,0 +1,197 @@
+"""The on-disk package format: the only definition of it.
+
+`js_runtime/src/generated/` (types, JSON Schema, validator) is generated from these models; a test fails on a
+difference. All sizes and offsets are bytes. Everything a runtime needs to replay a model is here: it knows no ops.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+FORMAT_VERSION = 1
+
+DType = Literal["float32", "float16", "int32", "uint32", "int64", "int8", "uint8", "bool"]
+Natural = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+# A path inside the package: no absolute path, no "..", no backslash (contained on every platform).
+RelativePath = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\-]*)*$")]
+Triple = Annotated[list[Positive], Field(min_length=3, max_length=3)]
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FileEntry(Model):
+    """One file of the package; every file but manifest.json is listed."""
+
+    path: RelativePath
+    size_bytes: Natural
+    sha256: Sha256
+
+
+class TensorSpec(Model):
+    """A model input or output as the caller sees it."""
+
+    name: str
+    dtype: DType
+    shape: list[Natural]
+
+
+class Weight(Model):
+    """One initializer inside a shard (a valid safetensors file); `offset` counts from the start of the file."""
+
+    name: str
+    dtype: DType
+    shape: list[Natural]
+    file: RelativePath
+    offset: Natural
+    size_bytes: Natural
+
+
+class KernelBinding(Model):
+    """A storage binding of group 0; its index is its place in the list."""
+
+    name: str
+    access: Literal["read", "read_write"]
+
+
+class KernelParam(Model):
+    """One 4-byte member of the kernel's uniform struct, which is bound after the storage bindings."""
+
+    name: str
+    type: Literal["u32", "i32", "f32"]
+
+
+class Kernel(Model):
+    """One rendered shader; `name` is the pipeline label, the timestamp label and the telemetry key."""
+
+    name: str
+    file: RelativePath
+    features: list[str]
+    workgroup_size: Triple
+    workgroup_storage_bytes: Natural
+    bindings: list[KernelBinding]
+    params: list[KernelParam]
+
+
+class Buffer(Model):
+    """One GPUBuffer. `staging` buffers live only while the load-time dispatches run."""
+
+    kind: Literal["weight", "activation", "input", "output", "staging"]
+    size_bytes: Positive
+
+
+class Span(Model):
+    """A byte range of a buffer: `buffer` indexes Program.buffers."""
+
+    buffer: Natural
+    offset: Natural
+    size_bytes: Positive
+
+
+class Upload(Model):
+    """Copy of a weight's bytes into a buffer at load."""
+
+    weight: str
+    buffer: Natural
+    offset: Natural
+
+
+class Dispatch(Model):
+    """One compute dispatch: a kernel, its storage spans in binding order, its uniform values, its workgroup counts."""
+
+    kernel: str
+    node: str
+    args: list[Span]
+    params: list[int | float]
+    workgroups: Triple
+    flops: Natural
+    bytes: Natural
+
+
+class PlannedTensor(Model):
+    """Where a value of the graph lives. Intermediates are listed so that `verify` can read them."""
+
+    dtype: DType
+    shape: list[Natural]
+    span: Span
+    producer: Annotated[int, Field(ge=-1)]  # index of the dispatch that completes it, -1 for inputs
+
+
+class Plan(Model):
+    """What the memory plan achieved."""
+
+    activation_peak_bytes: Natural
+    activation_lower_bound_bytes: Natural
+    weight_bytes: Natural
+    gpu_bytes: Natural
+
+
+class Requirements(Model):
+    """What an adapter must offer for a tier."""
+
+    features: list[str]
+    limits: dict[str, Natural]
+
+
+class Program(Model):
+    """One component compiled for one tier."""
+
+    tier: str
+    precision: Literal["fp32", "fp16"]
+    # register: each invocation keeps its tile in registers (CPU adapters); workgroup: tiles go through workgroup memory.
+    tiling: Literal["register", "workgroup"]
+    requires: Requirements
+    kernels: list[str]
+    buffers: list[Buffer]
+    uploads: list[Upload]
+    prepare: list[Dispatch]
+    dispatches: list[Dispatch]
+    tensors: dict[str, PlannedTensor]
+    plan: Plan
+
+
+class Component(Model):
+    """One graph of the package."""
+
+    name: str
+    model: RelativePath
+    inputs: list[TensorSpec]
+    outputs: list[TensorSpec]
+    weights: list[Weight]
+    programs: list[Program]
+
+
+class Quality(Model):
+    """Largest absolute error of the portable model.onnx against the source model, both on ONNX Runtime CPU."""
+
+    metric: Literal["max_abs_error"]
+    value: float
+    runs: Positive
+
+
+class Provenance(Model):
+    """What the package was made from and by what."""
+
+    source: str
+    source_sha256: Sha256
+    producer: str
+    producer_version: str
+    licences: list[str]
+
+
+class Manifest(Model):
+    """manifest.json."""
+
+    format_version: Literal[1]
+    name: str
+    target: str
+    components: list[Component]
+    kernels: list[Kernel]
+    files: list[FileEntry]
+    quality: dict[str, Quality]
+    provenance: Provenance

@@ -1,0 +1,121 @@
+"""Renders the elementwise tail of a fused op as one WGSL function over the anchor's accumulators.
+
+The kernel calls `epilogue(v, i, c)`: v is the anchor's result, i its index in the output, c its channel. Over lanes=4,
+v is vec4<f32> of 4 consecutive elements and i counts vec4s; over lanes=1, v is f32 and i counts elements. For anchors
+whose channel is axis 1, c is that channel (all 4 lanes share it); where it is the last axis, c is the column, in units
+of `lanes`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from webinfer.fused import Step
+from webinfer.lowering import Lowering, Operand, Unsupported
+from webinfer.ops.elementwise import ELEMENTWISE, literal
+
+Kind = Literal["scalar", "same", "channel", "last"]
+LAST_AXIS_ANCHORS = frozenset({"Gemm", "MatMul", "LayerNormalization", "RMSNormalization", "Softmax", "Attention"})
+
+
+def operand_kind(shape: tuple[int, ...], output: tuple[int, ...], anchor: str) -> Kind | None:
+    """How an operand of `shape` meets an output of shape `output` after anchor op type `anchor`; None: no kernel can."""
+    if math.prod(shape) == 1 and len(shape) <= max(len(output), 1):
+        return "scalar"
+    padded = (1,) * (len(output) - len(shape)) + tuple(shape)
+    if padded == tuple(output):
+        return "same"
+    if anchor in LAST_AXIS_ANCHORS:
+        return "last" if padded == (1,) * (len(output) - 1) + output[-1:] else None
+    if len(output) >= 2 and padded == (1, output[1]) + (1,) * (len(output) - 2):
+        return "channel"
+    return None
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    """`code` declares the WGSL function (empty where there is none), `operands` are its extra bindings."""
+
+    code: str
+    operands: tuple[Operand, ...]
+    flops: int  # per output element
+
+    @property
+    def present(self) -> bool:
+        """Whether the kernel has to call it."""
+        return bool(self.code)
+
+
+def constant_scalar(ctx: Lowering, name: str) -> str | None:
+    """The WGSL literal of a one-element constant, or None."""
+    array = ctx.constant(name)
+    return literal(float(array.reshape(-1)[0])) if array is not None and array.size == 1 else None
+
+
+def chain(steps: tuple[Step, ...], known: dict[str, str]) -> tuple[list[str], list[str], int]:
+    """WGSL statements for elementwise steps. `known` maps value names to expressions and is extended in place.
+
+    Returns statements, helper functions and flops per element.
+    """
+    lines, functions, flops = [], [], 0
+    for n, step in enumerate(steps):
+        op = ELEMENTWISE[step.op_type]
+        template = op.expression(step.attributes)
+        args = [known[i] if i else literal(math.inf if k == 2 else -math.inf) for k, i in enumerate(step.inputs)]
+        if step.op_type == "Clip":
+            args += [literal(-math.inf), literal(math.inf)][len(args) - 1 :]
+        if step.op_type in ("Clip", "Min", "Max", "Pow"):
+            args = [f"V({a})" for a in args]
+        if step.op_type in ("Min", "Max") and len(args) != 2:
+            raise Unsupported(f"{step.op_type} with {len(args)} inputs: chain binary {step.op_type} nodes instead")
+        lines.append(f"let t{n} = V({template.format(*args)});")
+        known[step.outputs[0]] = f"t{n}"
+        flops += op.flops
+        if op.functions and op.functions not in functions:
+            functions.append(op.functions)
+    return lines, functions, flops
+
+
+def render_epilogue(
+    ctx: Lowering, steps: tuple[Step, ...], anchor: Step, output: str, lanes: Literal[1, 4]
+) -> Epilogue:
+    """Build the epilogue of `anchor` writing value `output`.
+
+    Raises Unsupported where an operand has a shape that no kernel takes.
+    """
+    if not steps:
+        return Epilogue("", (), 0)
+    made = {anchor.outputs[0]} | {s.outputs[0] for s in steps}
+    known = {anchor.outputs[0]: "v"}
+    operands: list[Operand] = []
+    for step in steps:
+        for name in step.inputs:
+            if not name or name in known or name in made:
+                continue
+            scalar = constant_scalar(ctx, name)
+            if scalar is not None:
+                known[name] = scalar
+                continue
+            kind = operand_kind(ctx.shape(name), ctx.shape(output), anchor.op_type)
+            binding = f"e{len(operands)}"
+            if kind == "scalar":
+                operands.append(Operand(binding, name, width=1))
+                known[name] = f"V(load_{binding}(0u))"
+            elif kind == "channel":
+                operands.append(Operand(binding, name, width=1))
+                known[name] = f"V(load_{binding}(c))"
+            elif kind in ("same", "last"):
+                operands.append(Operand(binding, name, width=lanes))
+                known[name] = f"load_{binding}({'i' if kind == 'same' else 'c'})"
+            else:
+                raise Unsupported(f"epilogue operand {name} {list(ctx.shape(name))} on output "
+                                  f"{list(ctx.shape(output))} of {anchor.op_type}: do not fuse it")
+    lines, functions, flops = chain(steps, known)
+    result = known[steps[-1].outputs[0]]
+    body = "\n  ".join([*lines, f"return {result};"])
+    value = "vec4<f32>" if lanes == 4 else "f32"
+    code = f"alias V = {value};\n" + "".join(functions)
+    code += f"fn epilogue(v: V, i: u32, c: u32) -> V {{\n  {body}\n}}\n"
+    return Epilogue(code, tuple(operands), flops)
