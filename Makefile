@@ -1,0 +1,29 @@
+# The two commands of the README (make demo, make test) and their parts; every one sets up what it needs.
+SHELL := bash
+VENV ?= .venv
+export VENV
+PACKAGE := demo_game/terrain.webinfer
+HEADLESS ?=
+
+.PHONY: demo test setup lint lock clean
+
+# Exports the terrain model and serves the page on which it runs; HEADLESS=1 writes demo.png instead and exits.
+demo: setup
+	bash .ci/demo $(PACKAGE) $(HEADLESS)
+
+test: setup
+	bash .ci/checks
+
+setup:
+	@bash .ci/setup
+
+lint: setup
+	bash .ci/lint
+
+# Resolves pyproject.toml into requirements.lock again; needs uv.
+lock:
+	uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-annotate --no-header --quiet --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) js_runtime/node_modules js_runtime/dist $(PACKAGE) demo.png
