@@ -22,7 +22,7 @@ lint: setup
 
 # Resolves pyproject.toml into requirements.lock again; needs uv.
 lock:
-	uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
+	uv pip compile pyproject.toml --extra browsers --group dev --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-annotate --no-header --quiet --output-file requirements.lock
 
 clean:

@@ -81,7 +81,12 @@ def _normal(name: str) -> str:
 
 def test_every_pin_is_locked() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    pins = project["project"]["dependencies"] + project["dependency-groups"]["dev"] + project["build-system"]["requires"]
+    pins = [
+        *project["project"]["dependencies"],
+        *project["project"]["optional-dependencies"]["browsers"],
+        *project["dependency-groups"]["dev"],
+        *project["build-system"]["requires"],
+    ]
     lock = (ROOT / "requirements.lock").read_text()
     locked = {_normal(name): version for name, version in re.findall(r"^([\w.\-]+)==([^\s;]+)", lock, re.MULTILINE)}
     for pin in pins:
