@@ -1,0 +1,103 @@
+"""What a stage of the pipeline is: it states what it needs, changes the model in place, and states what it ensures."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import onnx_ir as ir
+
+from webinfer.errors import GraphError
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a stage did: counts by kind, and remarks for `-v` (refusals with their reasons)."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """A stage's changes, the nodes before and after it, and its wall time in seconds."""
+
+    stage: str
+    changes: Changes
+    nodes_before: int
+    nodes_after: int
+    seconds: float
+
+    def __str__(self) -> str:
+        done = ", ".join(f"{count} {kind}" for kind, count in self.changes.counts.items() if count) or "no change"
+        return f"{self.stage}: {done}; {self.nodes_before} -> {self.nodes_after} nodes in {self.seconds:.2f} s"
+
+
+class Stage(ABC):
+    """One named step from the source graph to the graph that is lowered."""
+
+    name: ClassVar[str]
+
+    def requires(self, model: ir.Model) -> str | None:
+        """Why `model` cannot enter this stage, or None."""
+        return misordered(model)
+
+    @abstractmethod
+    def apply(self, model: ir.Model) -> Changes:
+        """Change `model` in place."""
+
+    @abstractmethod
+    def ensures(self, model: ir.Model) -> str | None:
+        """What this stage promised and did not deliver, or None."""
+
+    def run(self, model: ir.Model) -> Report:
+        """Check, apply, check. Raises GraphError naming this stage where a check fails."""
+        start, before = time.perf_counter(), len(model.graph)
+        fault = self.requires(model)
+        if fault:
+            raise GraphError(f"stage {self.name} cannot start: {fault}")
+        changes = self.apply(model)
+        fault = misordered(model) or self.ensures(model)
+        if fault:
+            raise GraphError(f"stage {self.name} broke its contract: {fault}")
+        return Report(self.name, changes, before, len(model.graph), time.perf_counter() - start)
+
+
+def misordered(model: ir.Model) -> str | None:
+    """Why the main graph is no valid topological order of uniquely named values, or None."""
+    known = {v.name for v in model.graph.inputs} | set(model.graph.initializers)
+    for node in model.graph:
+        for value in node.inputs:
+            if value is not None and value.name not in known:
+                return f"node {describe(node)} reads {value.name!r} before anything makes it"
+        for value in node.outputs:
+            if not value.name and not value.uses():
+                continue  # an omitted optional output
+            if value.name in known:
+                return f"two values are named {value.name!r}"
+            known.add(value.name)
+    missing = [v.name for v in model.graph.outputs if v.name not in known]
+    return f"nothing makes the graph output {missing[0]!r}" if missing else None
+
+
+def dynamic_value(model: ir.Model) -> str | None:
+    """The first node output whose shape or element type is not known at compile time, described, or None."""
+    for node in model.graph:
+        for value in node.outputs:
+            if not value.name:
+                continue
+            if value.shape is None or not value.shape.is_static():
+                shape = "unknown" if value.shape is None else str(value.shape)
+                return f"value {value.name!r} of node {describe(node)} has the shape {shape}, which is not static"
+            if value.dtype is None:
+                return f"value {value.name!r} of node {describe(node)} has no known element type"
+    return None
+
+
+def describe(node: ir.Node) -> str:
+    """`name (domain::op)`, as every message spells a node."""
+    name = node.name or (node.outputs[0].name if node.outputs else "") or "unnamed"
+    return f"{name} ({node.domain or 'ai.onnx'}::{node.op_type})"

@@ -1,0 +1,182 @@
+"""Computes at compile time whatever does not depend on the inputs, and removes what nobody needs."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import onnx_ir.passes.common as common
+from onnxscript.optimizer._constant_folding import FoldConstantsPass
+
+from webinfer.passes.contract import Changes, Stage, dynamic_value
+from webinfer.reference import run_reference
+
+# onnxscript folds with Python kernels: sizes beyond these go to ONNX Runtime, which is what the source is compared with.
+_SMALL_INPUT, _SMALL_OUTPUT = 1024, 8192
+_LARGEST_RESULT = 64 << 20  # bytes; a larger constant costs more to download than to compute
+_RANDOM = frozenset({"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial"})
+_MAX_ROUNDS = 50
+
+
+@dataclass(frozen=True)
+class Fold(Stage):
+    """Requires static inputs; ensures that every shape and element type is known and no node has constant inputs only."""
+
+    name: ClassVar[str] = "fold"
+
+    def apply(self, model: ir.Model) -> Changes:
+        """Fold, infer and clean until nothing changes."""
+        counts: Counter[str] = Counter()
+        for _ in range(_MAX_ROUNDS):
+            before = _fingerprint(model)
+            counts["computed by onnxscript"] += _fold_small(model)
+            counts["computed by ONNX Runtime"] += _fold_large(model)
+            counts["no-ops removed"] += _remove_noops(model)
+            counts["common subexpressions"] += _counted(model, common.CommonSubexpressionEliminationPass())
+            counts["dead nodes"] += _counted(model, common.RemoveUnusedNodesPass())
+            common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(model)
+            if _fingerprint(model) == before:
+                break
+        duplicates = len(model.graph.initializers)
+        common.DeduplicateHashedInitializersPass(size_limit=1 << 31)(model)
+        counts["duplicate initializers"] += duplicates - len(model.graph.initializers)
+        counts["common subexpressions"] += _counted(model, common.CommonSubexpressionEliminationPass())
+        common.RemoveUnusedOpsetsPass()(model)
+        return Changes(counts)
+
+    def requires(self, model: ir.Model) -> str | None:
+        """Static inputs."""
+        loose = [v.name for v in model.graph.inputs if v.shape is None or not v.shape.is_static()]
+        return f"input {loose[0]!r} is dynamic" if loose else super().requires(model)
+
+    def ensures(self, model: ir.Model) -> str | None:
+        """Every value is static and typed."""
+        return dynamic_value(model)
+
+
+def _fingerprint(model: ir.Model) -> tuple[int, int, int]:
+    known = sum(o.shape is not None and o.shape.is_static() for n in model.graph for o in n.outputs)
+    return len(model.graph), len(model.graph.initializers), known
+
+
+def _counted(model: ir.Model, step: ir.passes.PassBase) -> int:
+    before = len(model.graph)
+    step(model)
+    return before - len(model.graph)
+
+
+def _fold_small(model: ir.Model) -> int:
+    before = len(model.graph)
+    FoldConstantsPass(shape_inference=True, input_size_limit=_SMALL_INPUT, output_size_limit=_SMALL_OUTPUT)(model)
+    common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
+    return before - len(model.graph)
+
+
+def _is_constant(value: ir.Value | None) -> bool:
+    return value is None or (value.const_value is not None and value.is_initializer())
+
+
+def _fold_large(model: ir.Model) -> int:
+    """Evaluate every node whose inputs are all constant, in one ONNX Runtime session; returns how many it replaced."""
+    constant: set[ir.Value] = set()
+    nodes: list[ir.Node] = []
+    for node in model.graph:
+        fixed = all(_is_constant(v) or v in constant for v in node.inputs)
+        bounded = all(_bytes(o) <= _LARGEST_RESULT for o in node.outputs)
+        if fixed and bounded and not node.domain and node.op_type not in _RANDOM:
+            nodes.append(node)
+            constant.update(node.outputs)
+    results = [
+        o
+        for n in nodes
+        for o in n.outputs
+        if o.name and (o.is_graph_output() or any(u not in nodes for u in o.consumers()))
+    ]
+    results = [o for o in results if not o.is_graph_output()]
+    if not results:
+        return 0
+    sources = {v.name: v for n in nodes for v in n.inputs if v is not None and v not in constant}
+    graph = onnx.helper.make_graph(
+        [ir.serde.serialize_node(n) for n in nodes],
+        "constants",
+        [],
+        [onnx.ValueInfoProto(name=o.name or "") for o in results],
+        [_named(v) for v in sources.values()],
+    )
+    opsets = [onnx.helper.make_opsetid(d, v) for d, v in model.opset_imports.items()]
+    arrays = run_reference(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=10), {}, plain=True)
+    for value in results:
+        array = np.ascontiguousarray(arrays[value.name or ""])
+        producer = value.producer()
+        assert producer is not None
+        name = value.name or ""
+        value.name = f"{name}/computed"
+        tensor = ir.tensor(array, name=name)
+        folded = ir.Value(
+            name=name, shape=ir.Shape(array.shape), type=ir.TensorType(tensor.dtype), const_value=tensor
+        )
+        model.graph.register_initializer(folded)
+        value.replace_all_uses_with(folded)
+    common.RemoveUnusedNodesPass()(model)
+    return len(nodes)
+
+
+def _named(value: ir.Value) -> onnx.TensorProto:
+    assert value.const_value is not None
+    proto = ir.serde.serialize_tensor(ir.tensor(value.const_value.numpy(), name=value.name))
+    proto.name = value.name or ""
+    return proto
+
+
+def _bytes(value: ir.Value) -> int:
+    """Bytes of a result; 0 where its shape is not known yet (then it derives from small integer arithmetic)."""
+    if value.shape is None or not value.shape.is_static() or value.dtype is None:
+        return 0
+    return math.prod(value.shape.numpy()) * max(1, int(value.dtype.itemsize))
+
+
+def _remove_noops(model: ir.Model) -> int:
+    """Identity, inference-time Dropout, Cast to the same type, and shape ops that change nothing."""
+    removed = 0
+    for node in list(model.graph):
+        source = node.inputs[0] if node.inputs else None
+        if node.domain or source is None or not _is_noop(node, source):
+            continue
+        (output,) = node.outputs[:1]
+        if any(o.uses() or o.is_graph_output() for o in node.outputs[1:]):
+            continue
+        if output.is_graph_output():
+            if source.is_graph_input() or source.is_initializer() or source.is_graph_output():
+                continue
+            name = output.name
+            output.name, source.name = f"{name}/removed", name
+        ir.convenience.replace_all_uses_with(output, source, replace_graph_outputs=True)
+        model.graph.remove(node, safe=True)
+        removed += 1
+    return removed
+
+
+def _is_noop(node: ir.Node, source: ir.Value) -> bool:
+    output = node.outputs[0]
+    same = source.shape is not None and source.shape.is_static() and output.shape == source.shape
+    match node.op_type:
+        case "Identity":
+            return True
+        case "Dropout":
+            return len(node.inputs) < 3 or node.inputs[2] is None  # training_mode omitted means inference
+        case "Cast":
+            return source.dtype is not None and node.attributes["to"].as_int() == source.dtype
+        case "Reshape" | "Expand" | "Flatten" | "Squeeze" | "Unsqueeze":
+            return bool(same)
+        case "Concat":
+            return len(node.inputs) == 1
+        case "Transpose":
+            perm = node.attributes["perm"].as_ints() if "perm" in node.attributes else None
+            return perm is not None and list(perm) == sorted(perm)
+        case _:
+            return False

@@ -1,0 +1,91 @@
+"""Brings a source graph to one dialect: functions inlined, constants as initializers, opset 23."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import onnx_ir as ir
+import onnx_ir.passes.common as common
+from onnxscript.version_converter import ConvertVersionPass
+
+from webinfer.passes.contract import Changes, Stage
+
+OPSET = 23
+
+
+@dataclass(frozen=True)
+class Legalize(Stage):
+    """Requires a topological order; ensures opset 23 or newer, no source functions and no Constant nodes."""
+
+    name: ClassVar[str] = "legalize"
+
+    def apply(self, model: ir.Model) -> Changes:
+        """Convert in place."""
+        functions, source = len(model.functions), model.opset_imports.get("", model.opset_imports.get("ai.onnx", 0))
+        common.InlinePass()(model)
+        common.RemoveUnusedFunctionsPass()(model)
+        common.RemoveInitializersFromInputsPass()(model)
+        common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
+        notes: list[str] = []
+        if source < OPSET:
+            with _Remarks("onnxscript.version_converter", notes), _Remarks("onnx_ir.passes.common", notes):
+                # onnxscript converts opset 18 and newer; it hands older ones to ONNX's own converter.
+                ConvertVersionPass(OPSET, fallback=True)(model)
+            common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
+        scalars = _scalar_axes(model)
+        common.NameFixPass()(model)
+        counts = {"functions inlined": functions, "opset versions up": max(0, model.opset_imports.get("", 0) - source)}
+        return Changes({**counts, "scalar axes made 1-D": scalars}, tuple(notes))
+
+    def ensures(self, model: ir.Model) -> str | None:
+        """The dialect holds."""
+        opset = model.opset_imports.get("", 0)
+        if opset < OPSET:
+            return f"opset {opset} could not be converted to {OPSET}; re-export the model with opset 18 or newer"
+        if model.functions:
+            return f"function {next(iter(model.functions))} is left"
+        constants = [n.name for n in model.graph if n.op_type == "Constant" and not n.outputs[0].is_graph_output()]
+        return f"Constant node {constants[0]} is left" if constants else None
+
+
+def _scalar_axes(model: ir.Model) -> int:
+    """Some exporters write the axes of Squeeze and Unsqueeze as a scalar; the specification wants a 1-D tensor."""
+    count = 0
+    for node in model.graph:
+        if node.op_type not in ("Squeeze", "Unsqueeze") or node.domain or len(node.inputs) < 2:
+            continue
+        axes = node.inputs[1]
+        if axes is not None and axes.const_value is not None and axes.const_value.numpy().ndim == 0:
+            array = np.atleast_1d(axes.const_value.numpy()).astype(np.int64)
+            name = f"{axes.name}/1d"
+            if name not in model.graph.initializers:
+                tensor = ir.tensor(array, name=name)
+                model.graph.register_initializer(
+                    ir.Value(name=name, shape=ir.Shape([1]), type=ir.TensorType(tensor.dtype), const_value=tensor)
+                )
+            node.replace_input_with(1, model.graph.initializers[name])
+            count += 1
+    return count
+
+
+class _Remarks(logging.Handler):
+    """Turns a library's log records into notes of the report, so that nothing is printed behind the command line."""
+
+    def __init__(self, logger: str, notes: list[str]) -> None:
+        super().__init__()
+        self._logger, self._notes = logging.getLogger(logger), notes
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the first line."""
+        self._notes.append(record.getMessage().splitlines()[0])
+
+    def __enter__(self) -> None:
+        self._propagate, self._logger.propagate = self._logger.propagate, False
+        self._logger.addHandler(self)
+
+    def __exit__(self, *_: object) -> None:
+        self._logger.removeHandler(self)
+        self._logger.propagate = self._propagate
