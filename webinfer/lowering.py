@@ -61,10 +61,10 @@ def ceil_div(a: int, b: int) -> int:
 
 
 def grid(workgroups: int) -> tuple[int, int, int]:
-    """Fold a flat count of workgroups over x, y, z; kernels bounds-check (lib/index.wgsl.j2)."""
-    x = min(workgroups, MAX_WORKGROUPS)
-    y = min(ceil_div(workgroups, x), MAX_WORKGROUPS)
-    return (x, y, ceil_div(workgroups, x * y))
+    """Fold a flat count of workgroups over x, y, z, at least one; kernels bounds-check (lib/index.wgsl.j2)."""
+    x = min(max(workgroups, 1), MAX_WORKGROUPS)
+    y = min(max(ceil_div(workgroups, x), 1), MAX_WORKGROUPS)
+    return (x, y, max(ceil_div(workgroups, x * y), 1))
 
 
 class Lowering:

@@ -59,7 +59,9 @@ def chain(steps: tuple[Step, ...], known: dict[str, str]) -> tuple[list[str], li
 
     Returns statements, helper functions and flops per element.
     """
-    lines, functions, flops = [], [], 0
+    lines: list[str] = []
+    functions: dict[str, None] = {}
+    flops = 0
     for n, step in enumerate(steps):
         op = ELEMENTWISE[step.op_type]
         template = op.expression(step.attributes)
@@ -73,23 +75,32 @@ def chain(steps: tuple[Step, ...], known: dict[str, str]) -> tuple[list[str], li
         lines.append(f"let t{n} = V({template.format(*args)});")
         known[step.outputs[0]] = f"t{n}"
         flops += op.flops
-        if op.functions and op.functions not in functions:
-            functions.append(op.functions)
-    return lines, functions, flops
+        functions |= dict.fromkeys(op.functions)
+    return lines, list(functions), flops
 
 
 def render_epilogue(
-    ctx: Lowering, steps: tuple[Step, ...], anchor: Step, output: str, lanes: Literal[1, 4]
+    ctx: Lowering,
+    steps: tuple[Step, ...],
+    anchor: Step,
+    output: str,
+    lanes: Literal[1, 4],
+    *,
+    bias: str | None = None,
 ) -> Epilogue:
-    """Build the epilogue of `anchor` writing value `output`.
+    """Build the epilogue of `anchor` writing value `output`; `bias` is a per-channel value added first.
 
     Raises Unsupported where an operand has a shape that no kernel takes.
     """
-    if not steps:
+    if not steps and bias is None:
         return Epilogue("", (), 0)
     made = {anchor.outputs[0]} | {s.outputs[0] for s in steps}
     known = {anchor.outputs[0]: "v"}
     operands: list[Operand] = []
+    if bias is not None:
+        last = anchor.op_type in LAST_AXIS_ANCHORS
+        operands.append(Operand("e0", bias, width=lanes if last else 1))
+        known[anchor.outputs[0]] = "(v + load_e0(c))"
     for step in steps:
         for name in step.inputs:
             if not name or name in known or name in made:
@@ -102,18 +113,18 @@ def render_epilogue(
             binding = f"e{len(operands)}"
             if kind == "scalar":
                 operands.append(Operand(binding, name, width=1))
-                known[name] = f"V(load_{binding}(0u))"
+                known[name] = f"V(f32(load_{binding}(0u)))"
             elif kind == "channel":
                 operands.append(Operand(binding, name, width=1))
-                known[name] = f"V(load_{binding}(c))"
+                known[name] = f"V(f32(load_{binding}(c)))"
             elif kind in ("same", "last"):
                 operands.append(Operand(binding, name, width=lanes))
-                known[name] = f"load_{binding}({'i' if kind == 'same' else 'c'})"
+                known[name] = f"V(load_{binding}({'i' if kind == 'same' else 'c'}))"
             else:
                 raise Unsupported(f"epilogue operand {name} {list(ctx.shape(name))} on output "
                                   f"{list(ctx.shape(output))} of {anchor.op_type}: do not fuse it")
     lines, functions, flops = chain(steps, known)
-    result = known[steps[-1].outputs[0]]
+    result = known[steps[-1].outputs[0] if steps else anchor.outputs[0]]
     body = "\n  ".join([*lines, f"return {result};"])
     value = "vec4<f32>" if lanes == 4 else "f32"
     code = f"alias V = {value};\n" + "".join(functions)
