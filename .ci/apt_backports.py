@@ -30,7 +30,8 @@ def backports(etc_apt: Path, codename: str) -> str | None:
     for stanza in stanzas(etc_apt):
         if codename in stanza["Suites"].split():
             entry = stanza | {"Types": "deb", "Suites": f"{codename}-backports"}
-            return "".join(f"{name}:{value if value[:1] == chr(10) else ' ' + value}\n" for name, value in entry.items())
+            # A value that starts on the next line, as an inline key does, follows the colon without a space.
+            return "".join(f"{k}:{'' if v[0] == chr(10) else ' '}{v}\n" for k, v in entry.items())
     return None
 
 
@@ -46,8 +47,7 @@ def _deb822(text: str) -> list[Stanza]:
                 stanza[last] += "\n" + line
             else:
                 name, _, value = line.partition(":")
-                last = name.strip().title()
-                last = "URIs" if last == "Uris" else last
+                last = "URIs" if name.strip().lower() == "uris" else name.strip().title()
                 stanza[last] = value.strip()
         if {"Types", "URIs", "Suites"} <= stanza.keys():
             result.append(stanza)

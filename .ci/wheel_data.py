@@ -19,8 +19,10 @@ class WheelData(BuildHookInterface[Any]):
             return
         root = Path(self.root)
         if not (root / "js_runtime" / "dist").is_dir():
-            raise FileNotFoundError("js_runtime/dist: expected the built runtime, found nothing; run `make setup` first")
-        build_data["force_include"] |= {str(root / name): f"webinfer/_data/{name}" for name in DATA if _files(root / name)}
+            raise FileNotFoundError("js_runtime/dist: expected the built runtime, found nothing; run `make setup`")
+        for name in DATA:
+            if _files(root / name):
+                build_data["force_include"][str(root / name)] = f"webinfer/_data/{name}"
 
 
 def _files(folder: Path) -> bool:

@@ -24,7 +24,8 @@ class Pages(http.server.SimpleHTTPRequestHandler):
     """Serves demo_game at /, the built runtime at /runtime/ and the package at /terrain.webinfer/."""
 
     package = Path()
-    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".js": "text/javascript", ".wgsl": "text/wgsl"}
+    # The machine's own table of types is not asked: modules must be JavaScript everywhere.
+    extensions_map = http.server.SimpleHTTPRequestHandler.extensions_map | {".js": "text/javascript"}
 
     def translate_path(self, path: str) -> str:
         """Map an URL path to a file; the base class has already no way out of the folder that it is given."""
@@ -45,7 +46,7 @@ class Pages(http.server.SimpleHTTPRequestHandler):
 
 
 def take_picture(url: str, target: Path) -> int:
-    """Open `url` in headless Chromium on SwiftShader and write a PNG once the terrain is drawn; returns the exit code."""
+    """Open `url` in headless Chromium on SwiftShader, write a PNG once the terrain is drawn; returns the exit code."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 (serving needs no Playwright)
 
     device = json.loads((ROOT / "device_matrix" / "devices" / "chromium-swiftshader.json").read_text())

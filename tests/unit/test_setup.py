@@ -1,9 +1,12 @@
-"""The set-up derives the backports entry from the machine's own apt sources, and the lock file follows pyproject.toml."""
+"""The set-up derives backports from the machine's own apt sources, and the lock file follows pyproject.toml."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
@@ -92,10 +95,30 @@ def test_every_pin_is_locked() -> None:
     for pin in pins:
         name, _, version = pin.partition("==")
         assert version, f"{pin}: expected an exact pin"
-        assert locked.get(_normal(name)) == version, f"{pin}: requirements.lock has {locked.get(_normal(name))}; `make lock`"
+        found = locked.get(_normal(name))
+        assert found == version, f"{pin}: requirements.lock has {found}; run `make lock`"
 
 
 def test_lock_names_no_index() -> None:
     lock = (ROOT / "requirements.lock").read_text()
     assert not re.search(r"https?://|file:|--index|--extra-index|--find-links", lock)
     assert all("--hash=sha256:" in part for part in re.split(r"\n(?=\S)", lock.strip()))
+
+
+def test_without_root_the_setup_says_what_to_install(tmp_path: Path) -> None:
+    """A machine without any of the packages, and an unprivileged user: `dpkg-query` knows nothing, `id` is not 0."""
+    for name, body in {"dpkg-query": "exit 1", "id": "echo 1000", "apt-get": "echo called apt-get >&2; exit 1"}.items():
+        stub = tmp_path / name
+        stub.write_text(f"#!/bin/sh\n{body}\n")
+        stub.chmod(0o755)
+    done = subprocess.run(
+        ["bash", ROOT / ".ci" / "system"],
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "apt-get install chromium firefox-esr libvulkan1" in done.stderr
+    assert "mesa-vulkan-drivers >= 25" in done.stderr
+    assert "called apt-get" not in done.stderr

@@ -35,7 +35,7 @@ print(json.dumps({"at": webinfer.__file__, "exporters": exporters.__file__, "fil
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps"]
-    subprocess.run([*build, "--no-build-isolation", "-w", folder, ROOT], check=True)
+    subprocess.run([*build, "--no-build-isolation", "-w", str(folder), str(ROOT)], check=True)
     (built,) = folder.glob("*.whl")
     return built
 
@@ -46,8 +46,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("venv")
     venv.create(home, with_pip=False, symlinks=True)
     python = home / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--no-deps", wheel], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--no-deps", str(wheel)], check=True)
     (site,) = home.glob("lib/python*/site-packages")
     # .pth files are read in the environment's own folder only, so the editable install of webinfer stays out of sight.
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
