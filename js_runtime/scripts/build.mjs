@@ -1,0 +1,27 @@
+// Builds dist/: the library, the device hosts, and the preview page. Nothing is bundled from node_modules.
+
+import { cp, mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+import { build } from "esbuild";
+
+const root = join(import.meta.dirname, "..");
+const dist = join(root, "dist");
+
+await rm(dist, { recursive: true, force: true });
+await mkdir(join(dist, "host"), { recursive: true });
+
+const shared = { bundle: true, format: "esm", target: "es2023", logLevel: "warning", absWorkingDir: root };
+await Promise.all([
+  build({ ...shared, entryPoints: ["src/index.ts"], outfile: "dist/index.js", sourcemap: true }),
+  build({
+    ...shared,
+    entryPoints: ["src/host/node.ts"],
+    outfile: "dist/host-node.mjs",
+    platform: "node",
+    target: "node20",
+    external: ["webgpu"],
+  }),
+  build({ ...shared, entryPoints: ["src/host/browser.ts"], outfile: "dist/host/host-browser.js" }),
+  cp(join(root, "src/host/index.html"), join(dist, "host/index.html")),
+]);

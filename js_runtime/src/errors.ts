@@ -1,0 +1,91 @@
+// Typed errors with stable codes: class, culprit, expected, found, next step.
+
+/** Stable names of everything that can go wrong; programs branch on these, never on message text. */
+export type ErrorCode =
+  | "no-webgpu"
+  | "no-adapter"
+  | "limits"
+  | "features"
+  | "fetch"
+  | "not-json"
+  | "format-version"
+  | "manifest-invalid"
+  | "hash-mismatch"
+  | "size-mismatch"
+  | "missing-file"
+  | "unknown-component"
+  | "unknown-tier"
+  | "unknown-tensor"
+  | "unknown-input"
+  | "missing-input"
+  | "input-shape"
+  | "input-dtype"
+  | "input-range"
+  | "stale-output"
+  | "aborted"
+  | "disposed"
+  | "device-lost"
+  | "validation"
+  | "out-of-memory"
+  | "compile";
+
+/** Base of every error that the runtime throws on purpose. */
+export class WebinferError extends Error {
+  override readonly name: string = "WebinferError";
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The adapter or device cannot run the package: missing, or without a needed limit or feature. */
+export class DeviceError extends WebinferError {
+  override readonly name = "DeviceError";
+}
+
+/** The package could not be fetched, is damaged, or is of another version. */
+export class PackageError extends WebinferError {
+  override readonly name = "PackageError";
+}
+
+/** A run was given wrong inputs, or asked for a tensor that the model does not have. */
+export class InputError extends WebinferError {
+  override readonly name = "InputError";
+}
+
+/** The GPU refused work: a shader, a resource or a command. Always a fault of the package or the driver. */
+export class GpuError extends WebinferError {
+  override readonly name = "GpuError";
+}
+
+/** The model was disposed, or the caller's AbortSignal fired. */
+export class StoppedError extends WebinferError {
+  override readonly name = "StoppedError";
+}
+
+/** One limit that an adapter or a device does not meet. */
+export interface MissingLimit {
+  readonly limit: string;
+  readonly needed: number;
+  readonly offered: number;
+}
+
+/** Raised when no program fits the adapter; `missing` lists every limit that falls short. */
+export class LimitsError extends WebinferError {
+  override readonly name = "LimitsError";
+  readonly missing: readonly MissingLimit[];
+
+  constructor(message: string, missing: readonly MissingLimit[]) {
+    super("limits", message);
+    this.missing = missing;
+  }
+}
+
+/** Turn an aborted signal into a StoppedError; does nothing otherwise. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) {
+    throw new StoppedError("aborted", "loading was aborted by the caller's signal", { cause: signal.reason });
+  }
+}

@@ -1,0 +1,190 @@
+// Types of the package format; generated from webinfer/manifest.py, do not edit.
+
+/**
+ * manifest.json.
+ */
+export interface Manifest {
+  components: Component[];
+  files: FileEntry[];
+  format_version: 1;
+  kernels: Kernel[];
+  name: string;
+  provenance: Provenance;
+  quality: {
+    [k: string]: Quality;
+  };
+  target: string;
+}
+/**
+ * One graph of the package.
+ */
+export interface Component {
+  inputs: TensorSpec[];
+  model: string;
+  name: string;
+  outputs: TensorSpec[];
+  programs: Program[];
+  weights: Weight[];
+}
+/**
+ * A model input or output as the caller sees it.
+ */
+export interface TensorSpec {
+  dtype: "float32" | "float16" | "int32" | "uint32" | "int64" | "int8" | "uint8" | "bool";
+  name: string;
+  shape: number[];
+}
+/**
+ * One component compiled for one tier.
+ */
+export interface Program {
+  buffers: Buffer[];
+  dispatches: Dispatch[];
+  kernels: string[];
+  plan: Plan;
+  precision: "fp32" | "fp16";
+  prepare: Dispatch[];
+  requires: Requirements;
+  tensors: {
+    [k: string]: PlannedTensor;
+  };
+  tier: string;
+  tiling: "register" | "workgroup";
+  uploads: Upload[];
+}
+/**
+ * One GPUBuffer. `staging` buffers live only while the load-time dispatches run.
+ */
+export interface Buffer {
+  kind: "weight" | "activation" | "input" | "output" | "staging";
+  size_bytes: number;
+}
+/**
+ * One compute dispatch: a kernel, its storage spans in binding order, its uniform values, its workgroup counts.
+ */
+export interface Dispatch {
+  args: Span[];
+  bytes: number;
+  flops: number;
+  kernel: string;
+  node: string;
+  params: number[];
+  /**
+   * @minItems 3
+   * @maxItems 3
+   */
+  workgroups: [number, number, number];
+}
+/**
+ * A byte range of a buffer: `buffer` indexes Program.buffers.
+ */
+export interface Span {
+  buffer: number;
+  offset: number;
+  size_bytes: number;
+}
+/**
+ * What the memory plan achieved.
+ */
+export interface Plan {
+  activation_lower_bound_bytes: number;
+  activation_peak_bytes: number;
+  gpu_bytes: number;
+  weight_bytes: number;
+}
+/**
+ * What an adapter must offer for a tier.
+ */
+export interface Requirements {
+  features: string[];
+  limits: {
+    [k: string]: number;
+  };
+}
+/**
+ * Where a value of the graph lives. Intermediates are listed so that `verify` can read them.
+ */
+export interface PlannedTensor {
+  dtype: "float32" | "float16" | "int32" | "uint32" | "int64" | "int8" | "uint8" | "bool";
+  producer: number;
+  shape: number[];
+  span: Span;
+}
+/**
+ * Copy of a weight's bytes into a buffer at load.
+ */
+export interface Upload {
+  buffer: number;
+  offset: number;
+  weight: string;
+}
+/**
+ * One initializer inside a shard (a valid safetensors file); `offset` counts from the start of the file.
+ */
+export interface Weight {
+  dtype: "float32" | "float16" | "int32" | "uint32" | "int64" | "int8" | "uint8" | "bool";
+  file: string;
+  name: string;
+  offset: number;
+  shape: number[];
+  size_bytes: number;
+}
+/**
+ * One file of the package; every file but manifest.json is listed.
+ */
+export interface FileEntry {
+  path: string;
+  sha256: string;
+  size_bytes: number;
+}
+/**
+ * One rendered shader; `name` is the pipeline label, the timestamp label and the telemetry key.
+ */
+export interface Kernel {
+  bindings: KernelBinding[];
+  features: string[];
+  file: string;
+  name: string;
+  params: KernelParam[];
+  /**
+   * @minItems 3
+   * @maxItems 3
+   */
+  workgroup_size: [number, number, number];
+  workgroup_storage_bytes: number;
+}
+/**
+ * A storage binding of group 0; its index is its place in the list.
+ */
+export interface KernelBinding {
+  access: "read" | "read_write";
+  name: string;
+}
+/**
+ * One 4-byte member of the kernel's uniform struct, which is bound after the storage bindings.
+ */
+export interface KernelParam {
+  name: string;
+  type: "u32" | "i32" | "f32";
+}
+/**
+ * What the package was made from and by what.
+ */
+export interface Provenance {
+  licences: string[];
+  producer: string;
+  producer_version: string;
+  source: string;
+  source_sha256: string;
+}
+/**
+ * Largest absolute error of the portable model.onnx against the source model, both on ONNX Runtime CPU.
+ */
+export interface Quality {
+  metric: "max_abs_error";
+  runs: number;
+  value: number;
+}
+
+/** The only format version that this runtime reads. */
+export const FORMAT_VERSION = 1;

@@ -1,0 +1,194 @@
+// load(): package -> device -> program -> pipelines and weights -> a warm model.
+
+import { calibrate, heaviestNode } from "./calibration.js";
+import { acquireDevice, type DeviceOptions } from "./device.js";
+import { DeviceError, InputError, throwIfAborted, WebinferError } from "./errors.js";
+import { Executor } from "./executor.js";
+import type { Component, Kernel, Program } from "./generated/manifest.js";
+import { DeviceMemory } from "./memory.js";
+import { Model } from "./model.js";
+import { Package } from "./package.js";
+import { Pipelines } from "./pipelines.js";
+import type { Shortlist } from "./tier.js";
+import { shardsOf, streamWeights } from "./weights.js";
+
+/** Bytes fetched of the files that the chosen program needs; the total is known from the first call on. */
+export interface Progress {
+  readonly loadedBytes: number;
+  readonly totalBytes: number;
+}
+
+export interface LoadOptions extends DeviceOptions {
+  /** Component of the package; needed only where it has several. */
+  readonly component?: string | undefined;
+  /** Use this tier instead of the one that the adapter and a measurement suggest. */
+  readonly tier?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** Load the package at `url`: fetched, verified, compiled and warm. Everything is freed again when this rejects. */
+export async function load(url: string | URL, options: LoadOptions = {}): Promise<Model> {
+  const { signal } = options;
+  const clock = new Stopwatch();
+  const source = await Package.open(url, { signal });
+  const component = pickComponent(source.manifest.components, options.component);
+  const manifestMs = clock.lap();
+  const acquired = await acquireDevice(component.programs, options.tier, options);
+  const { device } = acquired;
+  const deviceMs = clock.lap();
+  const memory = new DeviceMemory(device);
+  let lost: GPUDeviceLostInfo | undefined;
+  void device.lost.then((info) => {
+    lost = info;
+  });
+  try {
+    throwIfAborted(signal);
+    const kernels = new Map(source.manifest.kernels.map((kernel) => [kernel.name, kernel]));
+    const meter = new Meter(options.onProgress);
+    const pipelines = new Pipelines(device, source, signal, meter.add);
+    const choice = await chooseProgram(device, acquired.shortlist, pipelines, kernels);
+    const { program } = choice;
+    const tierMs = clock.lap();
+    meter.start(neededBytes(source, component, program, kernels));
+    const executor = new Executor(device, memory, program, kernels);
+    await memory.settle();
+    const parallel = new Stopwatch();
+    let compileMs = 0;
+    const prepareKernels = pipelines.all(program.prepare.map((dispatch) => dispatch.kernel));
+    const compiling = pipelines.all(program.dispatches.map((dispatch) => dispatch.kernel)).then((compiled) => {
+      compileMs = parallel.total();
+      return compiled;
+    });
+    // Whichever of the two fails first is reported; the other one must not count as unhandled.
+    prepareKernels.catch(() => undefined);
+    const [compiled] = await Promise.all([
+      compiling,
+      streamWeights(device, source, component, executor, prepareKernels, { signal, onBytes: meter.add }),
+    ]);
+    await memory.settle();
+    const weightsMs = clock.lap();
+    throwIfAborted(signal);
+    await executor.bind(compiled);
+    await executor.warmUp();
+    throwIfAborted(signal);
+    const warmUpMs = clock.lap();
+    if (lost !== undefined) throw lossError(lost);
+    const timings = { manifestMs, deviceMs, tierMs, compileMs, weightsMs, warmUpMs, totalMs: clock.total() };
+    const info = {
+      name: source.manifest.name,
+      component: component.name,
+      adapter: acquired.adapter,
+      tier: program.tier,
+      precision: program.precision,
+      tiling: program.tiling,
+      reasons: choice.reasons,
+      dispatches: program.dispatches.length,
+      plan: {
+        activationPeakBytes: program.plan.activation_peak_bytes,
+        activationLowerBoundBytes: program.plan.activation_lower_bound_bytes,
+        weightBytes: program.plan.weight_bytes,
+        gpuBytes: program.plan.gpu_bytes,
+      },
+      timings,
+    };
+    return new Model({ component, executor, memory, device, ownsDevice: acquired.owned, info });
+  } catch (cause) {
+    memory.dispose();
+    if (acquired.owned) device.destroy();
+    throwIfAborted(signal);
+    if (lost !== undefined && !(cause instanceof WebinferError)) throw lossError(lost);
+    throw cause;
+  }
+}
+
+interface Choice {
+  readonly program: Program;
+  readonly reasons: readonly string[];
+}
+
+async function chooseProgram(
+  device: GPUDevice,
+  { candidates, reasons }: Shortlist,
+  pipelines: Pipelines,
+  kernels: ReadonlyMap<string, Kernel>,
+): Promise<Choice> {
+  const [first] = candidates;
+  if (first === undefined) throw new InputError("unknown-tier", "the package has no program");
+  if (candidates.length === 1) return { program: first, reasons };
+  const node = heaviestNode(candidates);
+  if (node === undefined) return { program: first, reasons: [...reasons, `${first.tier}: nothing heavy to measure`] };
+  const { milliseconds } = await calibrate(device, candidates, node, pipelines, kernels);
+  const ranked = candidates
+    .map((program, index) => ({ program, ms: milliseconds[index] ?? Infinity }))
+    .sort((a, b) => a.ms - b.ms);
+  const measured = ranked.map(({ program, ms }) => `${program.tier} ${ms.toFixed(2)} ms`).join(", ");
+  return { program: ranked[0]?.program ?? first, reasons: [...reasons, `measured ${node}: ${measured}`] };
+}
+
+function pickComponent(components: readonly Component[], wanted: string | undefined): Component {
+  const known = components.map((component) => component.name).join(", ");
+  const found = wanted === undefined ? components : components.filter((component) => component.name === wanted);
+  const [component] = found;
+  if (component === undefined || found.length > 1) {
+    throw new InputError("unknown-component", `component ${wanted ?? "(not given)"}: choose one of ${known || "none"}`);
+  }
+  return component;
+}
+
+function neededBytes(
+  source: Package,
+  component: Component,
+  program: Program,
+  kernels: ReadonlyMap<string, Kernel>,
+): number {
+  const names = new Set([...program.prepare, ...program.dispatches].map((dispatch) => dispatch.kernel));
+  const files = new Set([...names].flatMap((name) => kernels.get(name)?.file ?? []));
+  return [...files, ...shardsOf(component, program)].reduce((sum, file) => sum + source.sizeOf(file), 0);
+}
+
+function lossError(info: GPUDeviceLostInfo): DeviceError {
+  return new DeviceError("device-lost", `the GPU device was lost while loading (${info.reason}: ${info.message})`);
+}
+
+/** Sums fetched bytes; reports once the total is known. Kernels fetched for a measurement alone count as well. */
+class Meter {
+  readonly #report: ((progress: Progress) => void) | undefined;
+  #loaded = 0;
+  #total: number | undefined;
+
+  constructor(report: ((progress: Progress) => void) | undefined) {
+    this.#report = report;
+  }
+
+  readonly add = (count: number): void => {
+    this.#loaded += count;
+    this.#emit();
+  };
+
+  start(total: number): void {
+    this.#total = total;
+    this.#emit();
+  }
+
+  #emit(): void {
+    if (this.#total === undefined) return;
+    this.#report?.({ loadedBytes: Math.min(this.#loaded, this.#total), totalBytes: this.#total });
+  }
+}
+
+class Stopwatch {
+  readonly #start = performance.now();
+  #last = this.#start;
+
+  lap(): number {
+    const now = performance.now();
+    const elapsed = now - this.#last;
+    this.#last = now;
+    return elapsed;
+  }
+
+  total(): number {
+    return performance.now() - this.#start;
+  }
+}

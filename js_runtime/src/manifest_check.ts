@@ -1,0 +1,108 @@
+// Checks what a JSON Schema cannot say: every index, span and name of a manifest refers to something that exists.
+
+import { PackageError } from "./errors.js";
+import type { Component, Dispatch, Kernel, Manifest, Program, Span } from "./generated/manifest.js";
+import { elementCount, gpuBytes, wireBytes } from "./tensor.js";
+
+type Fail = (message: string) => never;
+
+/** Throw a PackageError "manifest-invalid" that names the first reference that does not hold. */
+export function checkReferences(manifest: Manifest): void {
+  const fail: Fail = (message) => {
+    throw new PackageError("manifest-invalid", `manifest.json: ${message}; export the package again`);
+  };
+  const files = new Map(manifest.files.map((file) => [file.path, file]));
+  const kernels = new Map(manifest.kernels.map((kernel) => [kernel.name, kernel]));
+  if (kernels.size !== manifest.kernels.length) fail("two kernels share a name");
+  for (const kernel of manifest.kernels) {
+    if (!files.has(kernel.file)) fail(`kernel ${kernel.name}: file ${kernel.file} is not listed in files`);
+  }
+  for (const component of manifest.components) {
+    for (const weight of component.weights) {
+      const file = files.get(weight.file) ?? fail(`weight ${weight.name}: file ${weight.file} is not listed in files`);
+      if (weight.offset + weight.size_bytes > file.size_bytes) {
+        fail(
+          `weight ${weight.name}: ends at byte ${String(weight.offset + weight.size_bytes)} of ${file.path}, ` +
+            `which has ${String(file.size_bytes)}`,
+        );
+      }
+    }
+    for (const { name, dtype, shape, size_bytes: found } of component.weights) {
+      const expected = elementCount(shape) * wireBytes(dtype);
+      if (found !== expected) fail(`weight ${name}: expected ${String(expected)} bytes, found ${String(found)}`);
+    }
+    for (const program of component.programs) checkProgram(component, program, kernels, fail);
+  }
+}
+
+function checkProgram(component: Component, program: Program, kernels: ReadonlyMap<string, Kernel>, fail: Fail): void {
+  const where = `component ${component.name}, tier ${program.tier}`;
+  const weights = new Map(component.weights.map((weight) => [weight.name, weight]));
+  for (const name of program.kernels) {
+    if (!kernels.has(name)) fail(`${where}: kernel ${name} does not exist`);
+  }
+  for (const upload of program.uploads) {
+    const buffer = program.buffers[upload.buffer] ?? fail(`${where}: upload ${upload.weight}: no such buffer`);
+    const weight = weights.get(upload.weight) ?? fail(`${where}: upload ${upload.weight}: no such weight`);
+    const end = upload.offset + elementCount(weight.shape) * gpuBytes(weight.dtype);
+    if (upload.offset % 4 !== 0 || end > buffer.size_bytes) {
+      fail(`${where}: upload ${upload.weight}: offset ${String(upload.offset)} is unaligned or it ends past the buffer`);
+    }
+  }
+  for (const dispatch of [...program.prepare, ...program.dispatches]) {
+    checkDispatch(program, dispatch, kernels, where, fail);
+  }
+  // Staging buffers are gone once the load-time dispatches ran.
+  const lasting: readonly Span[] = [
+    ...program.dispatches.flatMap((dispatch) => dispatch.args),
+    ...Object.values(program.tensors).map((tensor) => tensor.span),
+  ];
+  if (lasting.some((span) => program.buffers[span.buffer]?.kind === "staging")) {
+    fail(`${where}: a run uses a staging buffer`);
+  }
+  for (const [name, tensor] of Object.entries(program.tensors)) {
+    checkSpan(program, tensor.span, `${where}: tensor ${name}`, fail);
+    if (elementCount(tensor.shape) * gpuBytes(tensor.dtype) > tensor.span.size_bytes) {
+      fail(`${where}: tensor ${name}: its span is too small for [${tensor.shape.join()}]`);
+    }
+    if (tensor.producer >= program.dispatches.length) fail(`${where}: tensor ${name}: producer does not exist`);
+  }
+  for (const spec of [...component.inputs, ...component.outputs]) {
+    const tensor = program.tensors[spec.name] ?? fail(`${where}: ${spec.name} has no planned tensor`);
+    if (tensor.dtype !== spec.dtype || tensor.shape.join() !== spec.shape.join()) {
+      fail(
+        `${where}: ${spec.name} is planned as ${tensor.dtype} [${tensor.shape.join()}], ` +
+          `declared as ${spec.dtype} [${spec.shape.join()}]`,
+      );
+    }
+  }
+}
+
+function checkDispatch(
+  program: Program,
+  dispatch: Dispatch,
+  kernels: ReadonlyMap<string, Kernel>,
+  where: string,
+  fail: Fail,
+): void {
+  const at = `${where}: dispatch of ${dispatch.kernel} (${dispatch.node})`;
+  const kernel = kernels.get(dispatch.kernel) ?? fail(`${at}: no such kernel`);
+  if (!program.kernels.includes(dispatch.kernel)) fail(`${at}: the kernel is not listed by the program`);
+  if (dispatch.args.length !== kernel.bindings.length) {
+    fail(`${at}: ${String(dispatch.args.length)} args for ${String(kernel.bindings.length)} bindings`);
+  }
+  if (dispatch.params.length !== kernel.params.length) {
+    fail(`${at}: ${String(dispatch.params.length)} params for ${String(kernel.params.length)} uniform members`);
+  }
+  for (const span of dispatch.args) checkSpan(program, span, at, fail);
+}
+
+function checkSpan(program: Program, span: Span, where: string, fail: Fail): void {
+  const buffer = program.buffers[span.buffer] ?? fail(`${where}: buffer ${String(span.buffer)} does not exist`);
+  if (span.offset + span.size_bytes > buffer.size_bytes) {
+    fail(
+      `${where}: bytes ${String(span.offset)}..${String(span.offset + span.size_bytes)} of buffer ` +
+        `${String(span.buffer)}, which has ${String(buffer.size_bytes)}`,
+    );
+  }
+}

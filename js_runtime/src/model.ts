@@ -1,0 +1,288 @@
+// A loaded model: runs it, hands out its outputs as GPU buffers, and frees everything on dispose.
+
+import { DeviceError, GpuError, InputError, StoppedError, WebinferError } from "./errors.js";
+import { checked, encodePass, type Executor } from "./executor.js";
+import { checkFeeds, type CheckedFeed, type Feeds } from "./feeds.js";
+import type { Component, PlannedTensor } from "./generated/manifest.js";
+import type { DeviceMemory, MemoryUse } from "./memory.js";
+import { encodeRead, finishRead, type PendingRead, type TensorRange } from "./readback.js";
+import { elementCount, toArray, type DType, type TensorArray } from "./tensor.js";
+import type { AdapterInfo } from "./tier.js";
+import { profile, type Profile } from "./timing.js";
+import { writePadded } from "./weights.js";
+
+/** Milliseconds of each phase of `load`. Download, compilation and upload overlap. */
+export interface LoadTimings {
+  readonly manifestMs: number;
+  readonly deviceMs: number;
+  readonly tierMs: number;
+  readonly compileMs: number;
+  readonly weightsMs: number;
+  readonly warmUpMs: number;
+  readonly totalMs: number;
+}
+
+/** What runs where, and why. */
+export interface ModelInfo {
+  readonly name: string;
+  readonly component: string;
+  readonly adapter: AdapterInfo;
+  readonly tier: string;
+  readonly precision: "fp32" | "fp16";
+  readonly tiling: "register" | "workgroup";
+  readonly reasons: readonly string[];
+  readonly dispatches: number;
+  readonly plan: {
+    readonly activationPeakBytes: number;
+    readonly activationLowerBoundBytes: number;
+    readonly weightBytes: number;
+    readonly gpuBytes: number;
+  };
+  readonly timings: LoadTimings;
+}
+
+/** Name, element type and shape of an input or output. */
+export interface TensorInfo {
+  readonly name: string;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+}
+
+/** An intermediate value read by `capture`: raw little-endian bytes. */
+export interface CapturedTensor extends TensorInfo {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** One output of one run. Valid until the next run starts; later use throws "stale-output". */
+export interface OutputTensor extends TensorInfo {
+  /** The GPU buffer, data at offset 0, padded to 16 bytes. Owned by the model: use it, never destroy it. */
+  readonly buffer: GPUBuffer;
+  /** Copy to the CPU; float16 arrives as float32 values. */
+  read(): Promise<TensorArray>;
+  /** Copy to the CPU as raw little-endian bytes of the element type. */
+  readBytes(): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+export interface ModelParts {
+  readonly component: Component;
+  readonly executor: Executor;
+  readonly memory: DeviceMemory;
+  readonly device: GPUDevice;
+  readonly ownsDevice: boolean;
+  readonly info: ModelInfo;
+}
+
+/** Submitted runs that the GPU has not finished: more would only add latency and stall the page. */
+const MAX_RUNS_IN_FLIGHT = 2;
+
+/** Bytes that `capture` copies before it waits for the GPU. */
+const CAPTURE_BATCH_BYTES = 64 * 1024 * 1024;
+
+/** Made by `load`. Runs are executed one after the other in call order. */
+export class Model {
+  readonly info: ModelInfo;
+  readonly inputs: readonly TensorInfo[];
+  readonly outputs: readonly TensorInfo[];
+  readonly device: GPUDevice;
+  readonly #parts: ModelParts;
+  readonly #inFlight: Promise<unknown>[] = [];
+  #tail: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  #generation = 0;
+  #disposed = false;
+  #lost: GPUDeviceLostInfo | undefined;
+
+  constructor(parts: ModelParts) {
+    this.#parts = parts;
+    this.info = parts.info;
+    this.inputs = parts.component.inputs;
+    this.outputs = parts.component.outputs;
+    this.device = parts.device;
+    void parts.device.lost.then((info) => {
+      this.#lost = info;
+    });
+  }
+
+  /** Run the model. Resolves when the GPU accepted the work; outputs are GPU buffers. */
+  run(feeds: Feeds): Promise<ReadonlyMap<string, OutputTensor>> {
+    return this.#exclusive(async () => {
+      const checkedFeeds = checkFeeds(this.#parts.component.inputs, feeds);
+      if (this.#inFlight.length >= MAX_RUNS_IN_FLIGHT) await this.#inFlight.shift();
+      this.#generation += 1;
+      await checked(this.device, "run", () => {
+        const encoder = this.device.createCommandEncoder({ label: "webinfer run" });
+        this.#writeInputs(encoder, checkedFeeds);
+        encodePass(encoder, this.#parts.executor.dispatches);
+        this.device.queue.submit([encoder.finish()]);
+        this.#inFlight.push(this.device.queue.onSubmittedWorkDone());
+      });
+      return this.#collectOutputs();
+    });
+  }
+
+  /** Run once with the time of every dispatch; slower than `run`, one pass per dispatch. */
+  profile(feeds: Feeds): Promise<Profile> {
+    return this.#exclusive(async () => {
+      this.#submitInputs(feeds);
+      return profile(this.device, this.#parts.executor.dispatches);
+    });
+  }
+
+  /** Run once and read the named values of the graph, each right after the dispatch that completes it. */
+  capture(feeds: Feeds, names: readonly string[]): Promise<readonly CapturedTensor[]> {
+    return this.#exclusive(async () => {
+      const planned = names.map((name) => ({ name, tensor: this.#planned(name) }));
+      planned.sort((a, b) => a.tensor.producer - b.tensor.producer);
+      this.#submitInputs(feeds);
+      const captured = new Map<string, CapturedTensor>();
+      const { dispatches } = this.#parts.executor;
+      let next = 0;
+      let batchBytes = 0;
+      let pending: { name: string; read: PendingRead }[] = [];
+      let encoder = this.device.createCommandEncoder({ label: "webinfer capture" });
+      const flush = async (): Promise<void> => {
+        this.device.queue.submit([encoder.finish()]);
+        for (const { name, read } of pending) {
+          const { dtype, shape } = read.range;
+          captured.set(name, { name, dtype, shape, bytes: await finishRead(this.#parts.memory, read) });
+        }
+        pending = [];
+        batchBytes = 0;
+        encoder = this.device.createCommandEncoder({ label: "webinfer capture" });
+      };
+      for (const { name, tensor } of planned) {
+        encodePass(encoder, dispatches.slice(next, tensor.producer + 1));
+        next = Math.max(next, tensor.producer + 1);
+        pending.push({ name, read: encodeRead(encoder, this.#parts.memory, this.#range(tensor)) });
+        batchBytes += tensor.span.size_bytes;
+        if (batchBytes > CAPTURE_BATCH_BYTES) await flush();
+      }
+      encodePass(encoder, dispatches.slice(next));
+      await flush();
+      return names.flatMap((name) => captured.get(name) ?? []);
+    });
+  }
+
+  /** Live GPU buffers and bytes of this model. */
+  memory(): MemoryUse {
+    return this.#parts.memory.use();
+  }
+
+  /** Free every buffer, and the device when `load` made it. Pending runs reject with "disposed". Safe to call twice. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#parts.memory.dispose();
+    if (this.#parts.ownsDevice) this.device.destroy();
+  }
+
+  #writeInputs(encoder: GPUCommandEncoder, feeds: readonly CheckedFeed[]): void {
+    for (const feed of feeds) {
+      const { buffer, offset } = this.#range(this.#planned(feed.spec.name));
+      const room = this.#planned(feed.spec.name).span.size_bytes;
+      if ("bytes" in feed) writePadded(this.device.queue, buffer, offset, feed.bytes, room);
+      else if (feed.sizeBytes > 0) encoder.copyBufferToBuffer(feed.buffer, feed.offset, buffer, offset, feed.sizeBytes);
+    }
+  }
+
+  #submitInputs(feeds: Feeds): void {
+    const checkedFeeds = checkFeeds(this.#parts.component.inputs, feeds);
+    this.#generation += 1;
+    const encoder = this.device.createCommandEncoder({ label: "webinfer inputs" });
+    this.#writeInputs(encoder, checkedFeeds);
+    this.device.queue.submit([encoder.finish()]);
+  }
+
+  #collectOutputs(): ReadonlyMap<string, OutputTensor> {
+    const generation = this.#generation;
+    return new Map(
+      this.#parts.component.outputs.map(({ name, dtype, shape }) => {
+        const fresh = (): TensorRange => {
+          this.#throwIfUnusable();
+          if (generation !== this.#generation) {
+            throw new InputError(
+              "stale-output",
+              `output ${name} was overwritten by a later run; use or read it before the next run starts`,
+            );
+          }
+          return this.#range(this.#planned(name));
+        };
+        const readBytes = async (): Promise<Uint8Array<ArrayBuffer>> => this.#read(fresh());
+        const output: OutputTensor = {
+          name,
+          dtype,
+          shape,
+          get buffer() {
+            return fresh().buffer;
+          },
+          readBytes,
+          read: async () => toArray(dtype, await readBytes()),
+        };
+        return [name, output];
+      }),
+    );
+  }
+
+  async #read(range: TensorRange): Promise<Uint8Array<ArrayBuffer>> {
+    const encoder = this.device.createCommandEncoder({ label: "webinfer read" });
+    const read = encodeRead(encoder, this.#parts.memory, range);
+    if (elementCount(range.shape) > 0) this.device.queue.submit([encoder.finish()]);
+    return this.#typed(() => finishRead(this.#parts.memory, read));
+  }
+
+  /** Queue behind earlier calls. A call that had to wait starts in a new task, so that the earlier caller can read. */
+  async #exclusive<T>(work: () => Promise<T>): Promise<T> {
+    this.#throwIfUnusable();
+    const queued = this.#waiting > 0;
+    this.#waiting += 1;
+    const turn = this.#tail.then(async () => {
+      if (queued) await new Promise((resolve) => setTimeout(resolve, 0));
+      this.#throwIfUnusable();
+      return this.#typed(work);
+    });
+    this.#tail = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      return await turn;
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  /** Run `work`; what fails because of a dispose or a lost device is reported as that. */
+  async #typed<T>(work: () => Promise<T>): Promise<T> {
+    let result: T;
+    try {
+      result = await work();
+    } catch (cause) {
+      this.#throwIfUnusable();
+      if (cause instanceof WebinferError) throw cause;
+      throw new GpuError("validation", cause instanceof Error ? cause.message : String(cause), { cause });
+    }
+    this.#throwIfUnusable();
+    return result;
+  }
+
+  #throwIfUnusable(): void {
+    if (this.#disposed) throw new StoppedError("disposed", `model ${this.info.name} was disposed; load it again`);
+    if (this.#lost !== undefined) {
+      throw new DeviceError(
+        "device-lost",
+        `the GPU device was lost (${this.#lost.reason}: ${this.#lost.message}); dispose the model and load it again`,
+      );
+    }
+  }
+
+  #planned(name: string): PlannedTensor {
+    const { tensors } = this.#parts.executor.program;
+    const tensor = Object.hasOwn(tensors, name) ? tensors[name] : undefined;
+    if (tensor === undefined) throw new InputError("unknown-tensor", `value ${name} is not in the memory plan`);
+    return tensor;
+  }
+
+  #range({ dtype, shape, span }: PlannedTensor): TensorRange {
+    return { buffer: this.#parts.executor.buffer(span.buffer), offset: span.offset, dtype, shape };
+  }
+}

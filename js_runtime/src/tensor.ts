@@ -1,0 +1,165 @@
+// Element types: their size on the wire and on the GPU, and the conversion between the two.
+//
+// On the GPU: float32 4 bytes, float16 2 bytes, every other type one 4-byte word per element (int64 narrowed to i32).
+// Every GPU tensor is padded to a multiple of 16 bytes.
+
+import { InputError } from "./errors.js";
+import type { TensorSpec } from "./generated/manifest.js";
+
+export type DType = TensorSpec["dtype"];
+
+/** Typed arrays that hold tensor data on the caller's side. */
+export type TensorArray =
+  | Float32Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray;
+
+const WIRE_BYTES: Readonly<Record<DType, number>> = {
+  float32: 4,
+  float16: 2,
+  int32: 4,
+  uint32: 4,
+  int64: 8,
+  int8: 1,
+  uint8: 1,
+  bool: 1,
+};
+
+/** Bytes per element in files and in the caller's arrays. */
+export function wireBytes(dtype: DType): number {
+  return WIRE_BYTES[dtype];
+}
+
+/** Bytes per element in GPU buffers. */
+export function gpuBytes(dtype: DType): number {
+  return dtype === "float16" ? 2 : 4;
+}
+
+/** Element count of a shape; a scalar (no dimensions) is one element. */
+export function elementCount(shape: readonly number[]): number {
+  return shape.reduce((product, dim) => product * dim, 1);
+}
+
+/** Round up to the 16-byte granularity of GPU tensors. */
+export function padded(bytes: number): number {
+  return Math.ceil(bytes / 16) * 16;
+}
+
+/** Convert wire bytes to GPU bytes. The result aliases `wire` where nothing changes. Length must be whole elements. */
+export function toGpu(dtype: DType, wire: Uint8Array<ArrayBuffer>, name: string): Uint8Array<ArrayBuffer> {
+  switch (dtype) {
+    case "float32":
+    case "float16":
+    case "int32":
+    case "uint32":
+      return wire;
+    case "int64":
+      return bytesOf(narrow(wire, name));
+    case "int8":
+      return bytesOf(Int32Array.from(new Int8Array(wire.buffer, wire.byteOffset, wire.byteLength)));
+    case "uint8":
+      return bytesOf(Uint32Array.from(wire));
+    case "bool":
+      return bytesOf(Uint32Array.from(wire, (value) => (value === 0 ? 0 : 1)));
+  }
+}
+
+/** Convert GPU bytes back to wire bytes; the inverse of `toGpu`. */
+export function toWire(dtype: DType, gpu: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  switch (dtype) {
+    case "float32":
+    case "float16":
+    case "int32":
+    case "uint32":
+      return gpu;
+    case "int64": {
+      const words = new Int32Array(gpu.buffer, gpu.byteOffset, gpu.byteLength / 4);
+      return bytesOf(BigInt64Array.from(words, BigInt));
+    }
+    case "int8":
+    case "uint8":
+    case "bool": {
+      const words = new Uint32Array(gpu.buffer, gpu.byteOffset, gpu.byteLength / 4);
+      return Uint8Array.from(words);
+    }
+  }
+}
+
+/** View wire bytes as the typed array of their element type; float16 becomes float32 values. */
+export function toArray(dtype: DType, wire: Uint8Array<ArrayBuffer>): TensorArray {
+  const { buffer, byteOffset, byteLength } = wire;
+  switch (dtype) {
+    case "float32":
+      return new Float32Array(buffer, byteOffset, byteLength / 4);
+    case "float16":
+      return Float32Array.from(new Uint16Array(buffer, byteOffset, byteLength / 2), halfToFloat);
+    case "int32":
+      return new Int32Array(buffer, byteOffset, byteLength / 4);
+    case "uint32":
+      return new Uint32Array(buffer, byteOffset, byteLength / 4);
+    case "int64":
+      return new BigInt64Array(buffer, byteOffset, byteLength / 8);
+    case "int8":
+      return new Int8Array(buffer, byteOffset, byteLength);
+    case "uint8":
+    case "bool":
+      return wire;
+  }
+}
+
+/** Whether a caller's array holds elements of `dtype`. float16 is given as the bit patterns in a Uint16Array. */
+export function holds(dtype: DType, array: ArrayBufferView): boolean {
+  const name = Object.prototype.toString.call(array).slice(8, -1);
+  switch (dtype) {
+    case "float32":
+      return name === "Float32Array";
+    case "float16":
+      return name === "Uint16Array" || name === "Float16Array";
+    case "int32":
+      return name === "Int32Array";
+    case "uint32":
+      return name === "Uint32Array";
+    case "int64":
+      return name === "BigInt64Array";
+    case "int8":
+      return name === "Int8Array";
+    case "uint8":
+      return name === "Uint8Array" || name === "Uint8ClampedArray";
+    case "bool":
+      return name === "Uint8Array";
+  }
+}
+
+/** Value of an IEEE 754 binary16 bit pattern. */
+export function halfToFloat(bits: number): number {
+  const sign = (bits & 0x8000) === 0 ? 1 : -1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+function narrow(wire: Uint8Array<ArrayBuffer>, name: string): Int32Array<ArrayBuffer> {
+  // Shards place tensors at any byte; a BigInt64Array needs 8-byte alignment.
+  const aligned = wire.byteOffset % 8 === 0 ? wire : wire.slice();
+  const wide = new BigInt64Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 8);
+  return Int32Array.from(wide, (value, index) => {
+    if (BigInt.asIntN(32, value) !== value) {
+      throw new InputError(
+        "input-range",
+        `${name}: element ${String(index)} is ${String(value)}, which does not fit the 32-bit integers of WebGPU`,
+      );
+    }
+    return Number(value);
+  });
+}
+
+function bytesOf(array: Int32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | BigInt64Array<ArrayBuffer>) {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}
