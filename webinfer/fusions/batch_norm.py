@@ -65,4 +65,11 @@ class _BatchNorm(pattern.RewriteRuleClassBase):
         )
 
 
-FUSION = RuleFusion("batch norm", 10, _BatchNorm.rule("Conv"), _BatchNorm.rule("ConvTranspose"))
+FUSION = RuleFusion(
+    "batch norm",
+    10,
+    _BatchNorm.rule("Conv"),
+    _BatchNorm.rule("ConvTranspose"),
+    marker=frozenset({"BatchNormalization"}),
+    reach=0,
+)

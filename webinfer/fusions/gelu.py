@@ -85,4 +85,10 @@ class _TanhGelu(_Gelu):
         return op.Gelu(x, approximate="tanh")
 
 
-FUSION = RuleFusion("gelu", 40, *(form.rule(place) for form in (_ErfGelu, _TanhGelu) for place in _HALVES))
+FUSION = RuleFusion(
+    "gelu",
+    40,
+    *(form.rule(place) for form in (_ErfGelu, _TanhGelu) for place in _HALVES),
+    marker=frozenset({"Erf", "Tanh"}),
+    reach=3,
+)

@@ -65,4 +65,4 @@ class _GroupNorm(pattern.RewriteRuleClassBase):
         )
 
 
-FUSION = RuleFusion("group norm", 20, _GroupNorm.rule())
+FUSION = RuleFusion("group norm", 20, _GroupNorm.rule(), marker=frozenset({"InstanceNormalization"}), reach=3)

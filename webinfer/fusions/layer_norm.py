@@ -46,4 +46,4 @@ class _LayerNorm(pattern.RewriteRuleClassBase):
         return op.LayerNormalization(x, scale, bias, axis=-1, epsilon=scalar(epsilon))
 
 
-FUSION = RuleFusion("layer norm", 30, _LayerNorm.rule())
+FUSION = RuleFusion("layer norm", 30, _LayerNorm.rule(), marker=frozenset({"Sqrt"}), reach=4)

@@ -72,31 +72,43 @@ class _Tracer:
 
 
 class RuleFusion(Fusion):
-    """A fusion made of onnxscript rewrite rules; operands of commutative operators match in both orders."""
+    """A fusion made of onnxscript rewrite rules; operands of commutative operators match in both orders.
+
+    Rules are tried only near a `marker`, the rarest operator of the pattern: the pattern's last node is at most `reach`
+    nodes after it. (Commuting multiplies rules, and trying them all at every node takes minutes.)
+    """
 
     functions: tuple[ir.Function, ...] = ()
 
-    def __init__(self, name: str, order: int, *rules: pattern.RewriteRule) -> None:
+    def __init__(self, name: str, order: int, *rules: pattern.RewriteRule, marker: frozenset[str], reach: int) -> None:
         self.name, self.order = name, order
         self._rules = pattern.RewriteRuleSet(list(rules), commute=True).rules
+        self._marker, self._reach = marker, reach
 
     def match(self, node: ir.Node, model: ir.Model) -> Rewrite | Refusal | None:
         """The first rule that matches; otherwise the first reason of a rule that matched and refused."""
+        if node.op_type not in self._marker:
+            return None
         tracer = _Tracer()
-        for rule in self._rules:
-            delta = rule.try_rewrite(model, model.graph, node, tracer=tracer)  # type: ignore[arg-type]
-            if delta is None:
-                continue
-            matched = set(delta.match.nodes)
-            return Rewrite(
-                old_nodes=tuple(n for n in model.graph if n in matched),
-                old_outputs=tuple(delta.match.outputs),
-                new_nodes=tuple(delta.new_nodes),
-                new_outputs=tuple(delta.new_outputs),
-                initializers=tuple(delta.new_initializers),
-                functions=self.functions,
-            )
+        last = [node]
+        for _ in range(self._reach + 1):
+            for root, rule in ((root, rule) for root in last for rule in self._rules):
+                delta = rule.try_rewrite(model, model.graph, root, tracer=tracer)  # type: ignore[arg-type]
+                if delta is not None:
+                    return self._rewrite(delta, model)
+            last = list(dict.fromkeys(c for n in last for o in n.outputs for c in o.consumers()))
         return tracer.refusals[0] if tracer.refusals else None
+
+    def _rewrite(self, delta: Any, model: ir.Model) -> Rewrite:
+        matched = set(delta.match.nodes)
+        return Rewrite(
+            old_nodes=tuple(n for n in model.graph if n in matched),
+            old_outputs=tuple(delta.match.outputs),
+            new_nodes=tuple(delta.new_nodes),
+            new_outputs=tuple(delta.new_outputs),
+            initializers=tuple(delta.new_initializers),
+            functions=self.functions,
+        )
 
 
 def shape_of(value: ir.Value | None) -> tuple[int, ...]:

@@ -30,5 +30,5 @@ class _Silu(pattern.RewriteRuleClassBase):
         return op.Silu(x, _domain=DOMAIN)
 
 
-FUSION = RuleFusion("silu", 50, _Silu.rule())
+FUSION = RuleFusion("silu", 50, _Silu.rule(), marker=frozenset({"Sigmoid"}), reach=1)
 FUSION.functions = (_function(),)

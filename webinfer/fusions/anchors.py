@@ -1,0 +1,93 @@
+"""Which nodes have a kernel that takes an elementwise tail (anchors), and which nodes can be part of such a tail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import onnx_ir as ir
+
+from webinfer.fused import DOMAIN
+from webinfer.fusions.outline import Part, parts_of
+from webinfer.fusions.rewrite import FLOATS, scalar, sole_consumer
+from webinfer.ops.elementwise import ELEMENTWISE
+
+Layout = Literal["channel", "last"]
+
+ANCHORS = frozenset(
+    {
+        "Conv",
+        "ConvTranspose",
+        "Gemm",
+        "MatMul",
+        "GroupNormalization",
+        "LayerNormalization",
+        "Resize",
+        "AveragePool",
+        "MaxPool",
+    }
+)
+
+
+def is_elementwise(node: ir.Node) -> bool:
+    """Whether lowering can evaluate `node` element by element: a known operator, float in and float out."""
+    if node.domain not in ("", DOMAIN) or node.op_type not in ELEMENTWISE or len(node.outputs) != 1:
+        return False
+    if node.op_type in ("Min", "Max") and len(node.inputs) != 2:
+        return False
+    values = [*node.outputs, *(v for v in node.inputs if v is not None)]
+    return all(v.dtype in FLOATS for v in values)
+
+
+def anchor_parts(node: ir.Node, model: ir.Model) -> tuple[Part, ...] | None:
+    """The parts of an anchor without a tail yet, alone or with a Concat in front; None for any other node."""
+    if sum(bool(o.name) for o in node.outputs) != 1 or node.outputs[0].dtype not in FLOATS:
+        return None
+    parts = parts_of(node, model)
+    kinds = [p.node.op_type for p in parts]
+    if kinds[0] == "Concat" and len(kinds) == 2 and node.domain == DOMAIN:
+        kinds = kinds[1:]
+    return parts if len(kinds) == 1 and kinds[0] in ANCHORS and not parts[-1].node.domain else None
+
+
+def claimed(value: ir.Value, model: ir.Model) -> bool:
+    """Whether the fusion of `value`'s producer wants its only consumer: then nobody else may take it."""
+    producer = value.producer()
+    if producer is None or sole_consumer(value) is None:
+        return False
+    return is_elementwise(producer) or anchor_parts(producer, model) is not None
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One operand of a tail: the elementwise nodes that compute it there, and the values that these read."""
+
+    nodes: tuple[ir.Node, ...]
+    leaves: tuple[ir.Value, ...]
+
+
+def operand(value: ir.Value, model: ir.Model, *, greedy: bool) -> Operand:
+    """Pull the computation of `value` into the tail where only the tail uses it.
+
+    A computation that reads what another fusion wants (`claimed`) stays outside, unless `greedy`.
+    """
+    producer = value.producer()
+    if producer is None or not is_elementwise(producer) or sole_consumer(value) is None:
+        return Operand((), (value,))
+    nodes: dict[ir.Node, None] = {}
+    leaves: dict[ir.Value, None] = {}
+    for source in producer.inputs:
+        if source is None:
+            continue
+        inner = operand(source, model, greedy=greedy)
+        if not inner.nodes and not greedy and claimed(source, model):
+            return Operand((), (value,))
+        nodes |= dict.fromkeys(inner.nodes)
+        leaves |= dict.fromkeys(inner.leaves)
+    return Operand((*nodes, producer), tuple(leaves))
+
+
+def bound(values: Sequence[ir.Value]) -> list[ir.Value]:
+    """Those of `values` that take a storage binding: all but one-element constants, which become literals."""
+    return [v for v in dict.fromkeys(values) if scalar(v) is None]
