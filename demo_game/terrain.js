@@ -63,6 +63,9 @@ async function main() {
       status.textContent = `Loading ${((100 * loadedBytes) / totalBytes).toFixed(0)} %`;
     },
   });
+  const { adapter, tier } = model.info;
+  const names = [adapter.vendor, adapter.architecture, adapter.device, adapter.description].filter(Boolean).join(" ");
+  const place = (names || "an adapter that hides its name") + (adapter.isCpu ? " (a CPU)" : "");
   const loadMs = performance.now() - started;
 
   const generate = async () => {
@@ -75,12 +78,14 @@ async function main() {
       sigma: Float32Array.of(SIGMA_MAX),
       difficulty: Float32Array.of((Number(difficulty.value) - 1) / 99),
     });
-    const values = /** @type {Float32Array} */ (await outputs.get("denoised").read());
+    const denoised = outputs.get("denoised");
+    if (!denoised) throw new Error("the package has no output named denoised");
+    const values = Float32Array.from(await denoised.read(), Number);
     const runMs = performance.now() - begun;
     if (!values.every(Number.isFinite)) throw new Error("the model gave values that are not finite");
     drawRelief(canvas, toHeights(values), SIZE);
     status.textContent =
-      `Made on ${model.adapter.description || model.adapter.vendor} (tier ${model.tier}): ` +
+      `Made on ${place}, tier ${tier}: ` +
       `${(runMs / 1000).toFixed(2)} s for this terrain, ${(loadMs / 1000).toFixed(1)} s to load.`;
     button.disabled = false;
     body.dataset.state = "done";
