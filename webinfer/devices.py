@@ -19,6 +19,7 @@ from webinfer.errors import DeviceError
 from webinfer.resources import data_dir
 
 BROWSERS = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "firefox": ("firefox-esr", "firefox")}
+DRIVER_MODULE = {"chromium": "playwright", "firefox": "websockets"}
 APT_PACKAGE = {"chromium": "chromium", "firefox": "firefox-esr"}
 # Where Vulkan loaders look on systems without dpkg.
 ICD_FOLDERS = ("/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d", "/usr/lib/chromium")
@@ -183,7 +184,7 @@ def node_modules(package: str = "webgpu") -> Path | None:
     return next((f.resolve() for f in folders if (f / package / "package.json").is_file()), None)
 
 
-def _host_problems(kind: str) -> Iterable[Problem]:
+def _host_problems(kind: Literal["dawn", "chromium", "firefox"]) -> Iterable[Problem]:
     if not (host_dir() / ("host-node.mjs" if kind == "dawn" else "host/index.html")).is_file():
         yield Problem(
             f"the runtime is not built ({host_dir()})", "cd js_runtime && npm ci --ignore-scripts && npm run build"
@@ -196,12 +197,11 @@ def _host_problems(kind: str) -> Iterable[Problem]:
                 "the npm package webgpu (Dawn) is not installed",
                 f"npm install --ignore-scripts --prefix {user_dir()} webgpu@0.6.2",
             )
-        return
-    if kind in APT_PACKAGE and browser_path("chromium" if kind == "chromium" else "firefox") is None:
-        yield Problem(f"{kind} is not on PATH", f"apt-get install {APT_PACKAGE[kind]}")
-    module = "playwright" if kind == "chromium" else "websockets"
-    if find_spec(module) is None:
-        yield Problem(f"the Python package {module} is not installed", "pip install 'webinfer[browsers]'")
+    else:
+        if browser_path(kind) is None:
+            yield Problem(f"{kind} is not on PATH", f"apt-get install {APT_PACKAGE[kind]}")
+        if find_spec(DRIVER_MODULE[kind]) is None:
+            yield Problem(f"the Python package {DRIVER_MODULE[kind]} is missing", "pip install 'webinfer[browsers]'")
 
 
 def _driver_problems(driver: Driver) -> Iterable[Problem]:
@@ -216,7 +216,7 @@ def _driver_problems(driver: Driver) -> Iterable[Problem]:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    upstream = version.split(":")[-1].split("-")[0]
+    upstream = version.rpartition(":")[2].partition("-")[0]
     return tuple(int(n) for n in re.findall(r"\d+", upstream))
 
 

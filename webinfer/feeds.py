@@ -29,7 +29,9 @@ def read_inputs(pairs: Sequence[str]) -> dict[str, Array]:
         try:
             array = np.load(path, allow_pickle=False)
         except (ValueError, OSError, EOFError) as fault:
-            raise InputError(f"--input {name}: {path} is not a .npy file ({fault}); write it with numpy.save") from fault
+            raise InputError(
+                f"--input {name}: {path} is not a .npy file ({fault}); write it with numpy.save"
+            ) from fault
         if not isinstance(array, np.ndarray):
             raise InputError(f"--input {name}: {path} is an .npz archive; expected one array per file (numpy.save)")
         feeds[name] = array
@@ -45,7 +47,9 @@ def check_feeds(specs: Sequence[TensorSpec], feeds: Mapping[str, Array]) -> None
         raise InputError(f"input {unknown[0]!r} is not one of the model's: expected {listed}; correct the name")
     for spec in specs:
         if spec.name not in feeds:
-            raise InputError(f"input {spec.name} ({spec.dtype} {spec.shape}) is missing; add --input {spec.name}=FILE.npy")
+            raise InputError(
+                f"input {spec.name} ({spec.dtype} {spec.shape}) is missing; add --input {spec.name}=FILE.npy"
+            )
         found = feeds[spec.name]
         if list(found.shape) != spec.shape:
             raise InputError(

@@ -23,25 +23,28 @@ class Reference:
         self.path = path
         try:
             self._session = onnxruntime.InferenceSession(str(path), _options(), providers=["CPUExecutionProvider"])
-        except Exception as fault:  # noqa: BLE001 (ONNX Runtime raises plain RuntimeError subclasses and its own)
+        except Exception as fault:
             raise SourceError(f"{path}: ONNX Runtime cannot load it: {_first_line(fault)}; export it again") from fault
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Outputs by name; feeds are cast to the element types of the file's inputs."""
-        session = self._session
-        wanted = {i.name: np.dtype(_NUMPY_TYPES.get(i.type, "float32")) for i in session.get_inputs()}
+        sent = self.cast(feeds)
+        try:
+            values = self._session.run(None, sent)
+        except Exception as fault:
+            raise SourceError(f"{self.path}: ONNX Runtime cannot run it: {_first_line(fault)}") from fault
+        return {o.name: np.asarray(v) for o, v in zip(self._session.get_outputs(), values, strict=True)}
+
+    def cast(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """Feeds in the element types of the file's inputs. Raises SourceError where the names differ."""
+        wanted = {i.name: np.dtype(_NUMPY_TYPES.get(i.type, "float32")) for i in self._session.get_inputs()}
         unknown, missing = set(feeds) - set(wanted), set(wanted) - set(feeds)
         if unknown or missing:
             raise SourceError(
                 f"{self.path}: expected inputs {', '.join(sorted(wanted))}, found {', '.join(sorted(feeds))}; "
                 "compare with the file that the package was made from"
             )
-        sent = {name: array.astype(wanted[name]) for name, array in feeds.items()}
-        try:
-            values = session.run(None, sent)
-        except Exception as fault:  # noqa: BLE001 (see above)
-            raise SourceError(f"{self.path}: ONNX Runtime cannot run it: {_first_line(fault)}") from fault
-        return {o.name: np.asarray(v) for o, v in zip(session.get_outputs(), values, strict=True)}
+        return {name: array.astype(wanted[name]) for name, array in feeds.items()}
 
 
 def intermediates(path: Path, feeds: Mapping[str, Array], names: Sequence[str]) -> dict[str, Array]:
@@ -56,12 +59,8 @@ def intermediates(path: Path, feeds: Mapping[str, Array], names: Sequence[str]) 
             model.graph.output.append(onnx.ValueInfoProto(name=name, type=types.get(name)))
     options = _options()
     # The graph is in memory, its weights stay in the shards beside the file.
-    options.add_session_config_entry(
-        "session.model_external_initializers_file_folder_path", str(path.resolve().parent)
-    )
-    session = onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(path.resolve().parent))
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     return dict(zip(wanted, session.run(wanted, dict(feeds)), strict=True))
 
 

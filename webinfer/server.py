@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 import threading
+import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs, unquote, urlsplit
 
 LONG_POLL_S = 20.0
@@ -89,6 +90,8 @@ class HostServer:
         self._channels: dict[str, Channel] = {}
         self._lock = threading.Lock()
         self._closing = threading.Event()
+        self._home: str | None = None
+        self.first_request_s: float | None = None
         handler = type("Handler", (_Handler,), {"owner": self})
         self._http = _QuietServer(("127.0.0.1", port), handler)
         self._thread = threading.Thread(
@@ -107,6 +110,20 @@ class HostServer:
         with self._lock:
             self._mounts[path] = files.resolve() if isinstance(files, Path) else dict(files)
         return path
+
+    def redirect_root(self, path: str) -> None:
+        """Send visitors of `/` to a page."""
+        self._home = path
+
+    @property
+    def home(self) -> str | None:
+        """Where `/` leads, if anywhere."""
+        return self._home
+
+    def note_request(self) -> None:
+        """Remember when the first request came: for a page, its navigation."""
+        if self.first_request_s is None:
+            self.first_request_s = time.monotonic()
 
     def unmount(self, path: str) -> None:
         """Stop serving a path that `mount` returned."""
@@ -172,7 +189,7 @@ class HostServer:
         self._http.server_close()
         self._thread.join()
 
-    def __enter__(self) -> HostServer:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -193,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     owner: HostServer
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the base class names it)
         """No access log: it would mix with the command's own output."""
 
     def do_GET(self) -> None:
@@ -201,6 +218,10 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(HTTPStatus.FORBIDDEN)
         url = urlsplit(self.path)
         path = unquote(url.path)
+        self.owner.note_request()
+        if path == "/" and self.owner.home:
+            self.send_response(HTTPStatus.FOUND)
+            return self._end_headers(0, {"Location": self.owner.home})
         if path == "/next":
             return self._next(url.query)
         if path.startswith("/data/"):
@@ -212,7 +233,7 @@ class _Handler(BaseHTTPRequestHandler):
         mime = MIME.get(Path(path if not path.endswith("/") else "index.html").suffix, "application/octet-stream")
         return self._send_file(found, mime)
 
-    do_HEAD = do_GET
+    do_HEAD = do_GET  # noqa: N815 (the base class calls it by this name)
 
     def do_POST(self) -> None:
         if not self._is_local():

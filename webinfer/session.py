@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -70,12 +70,15 @@ class KernelTime:
 
 @dataclass(frozen=True)
 class RunResult:
-    """Outputs by name. wall_ms: one entry per repeat, from submit to onSubmittedWorkDone, without read-back."""
+    """Outputs by name. wall_ms: one entry per repeat, from submit to onSubmittedWorkDone, without read-back;
+    read_ms: the read-back of all outputs, None where the host does not tell.
+    """
 
     outputs: dict[str, Array]
     captured: dict[str, Array]
     wall_ms: tuple[float, ...]
     kernels: tuple[KernelTime, ...]
+    read_ms: float | None
 
 
 @dataclass(frozen=True)
@@ -99,13 +102,22 @@ class DeviceSession:
         device: str | Device,
         *,
         runtime: Path | None = None,
+        mounts: Mapping[str, Path] | None = None,
+        command: Sequence[str] | None = None,
         start_timeout_s: float = START_TIMEOUT_S,
         command_timeout_s: float = COMMAND_TIMEOUT_S,
     ) -> None:
-        """runtime: folder of the built runtime, by default the one that belongs to this installation."""
+        """Prepare a session; `start` (or entering it) starts the host.
+
+        runtime: folder with the host's files, by default the runtime of this installation. mounts: more folders to
+        serve, by URL prefix. command: a program that answers the protocol in place of the device's own host; it gets
+        the base URL and the session as arguments, and its adapter is taken as it comes.
+        """
         self.device = find_device(device) if isinstance(device, str) else device
         self._runtime = runtime or host_dir()
-        self._check_built = runtime is None
+        self._mounts = dict(mounts or {})
+        self._host_command = list(command) if command else None
+        self._own_host = runtime is None and command is None
         self._start_timeout_s = start_timeout_s
         self._command_timeout_s = command_timeout_s
         self._session = secrets.token_hex(16)
@@ -114,6 +126,7 @@ class DeviceSession:
         self._process: subprocess.Popen[bytes] | None = None
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
         self._facts: DeviceFacts | None = None
+        self._launched_s = 0.0
 
     # -- life cycle --------------------------------------------------------------------------------------------------
 
@@ -123,20 +136,23 @@ class DeviceSession:
         Raises DeviceError when something is missing here, when the host does not come up, when it has no adapter, or
         when the adapter is not the one that the device stands for.
         """
-        missing = problems(self.device) if self._check_built else []
+        missing = problems(self.device) if self._own_host else []
         if missing:
             raise DeviceError(f"device {self.device.id}: {missing[0].fault}; {missing[0].fix}")
         try:
             self._server = HostServer()
-            self._server.mount("host", self._runtime)
+            for prefix, folder in {"host": self._runtime, **self._mounts}.items():
+                self._server.mount(prefix, folder)
             self._server.channel(self._session)
             argv, env = self._command_line(self._server.url)
+            self._launched_s = time.monotonic()
             self._process = subprocess.Popen(
                 argv, env={**os.environ, **env}, stdin=subprocess.PIPE, stdout=self._log, stderr=subprocess.STDOUT
             )
             greeting = self._wait(0, self._start_timeout_s, "start")
             self._facts = _facts(greeting)
-            self._check_adapter(self._facts)
+            if self._host_command is None:
+                self._check_adapter(self._facts)
         except BaseException:
             self.close()
             raise
@@ -158,7 +174,7 @@ class DeviceSession:
             self._server = None
         self._log.close()
 
-    def __enter__(self) -> DeviceSession:
+    def __enter__(self) -> Self:
         self.start()
         return self
 
@@ -174,25 +190,33 @@ class DeviceSession:
             raise DeviceError(f"device {self.device.id}: not started; use `with DeviceSession(...)`")
         return self._facts
 
+    @property
+    def began_s(self) -> float:
+        """time.monotonic() of the page's navigation in a browser, of the process's start elsewhere."""
+        first = self._open_server().first_request_s
+        return self._launched_s if first is None or self.device.kind == "dawn" else first
+
     # -- commands ----------------------------------------------------------------------------------------------------
 
     def load(self, package: Files, tier: str | None = None) -> LoadedModel:
         """Load a package from a folder or from memory (path -> bytes); `tier` None lets the runtime choose."""
-        path = self._open_server().mount(f"pkg/{secrets.token_hex(4)}", package)
-        command: dict[str, Any] = {"package": path}
-        if tier is not None:
-            command["tier"] = tier
+        return self.load_with(package, **({} if tier is None else {"tier": tier}))
+
+    def load_with(self, package: Files, **arguments: Any) -> LoadedModel:
+        """Load with arguments that only a host of another kind takes."""
+        server = self._open_server()
+        path = server.mount(f"pkg/{secrets.token_hex(4)}", package)
         try:
-            value = self.call("load", **command)
+            value = self.call("load", package=path, **arguments)
         finally:
-            self._open_server().unmount(path)
+            server.unmount(path)
         return LoadedModel(
             session=self,
             handle=value["handle"],
             tier=value["tier"],
             reasons=tuple(value.get("reasons", ())),
             timings_ms={k: float(v) for k, v in value.get("timings", {}).items()},
-            memory_bytes={k: int(v) for k, v in value.get("memory", {}).items()},
+            memory_bytes={k: int(v["bytes"]) for k, v in value.get("memory", {}).get("byKind", {}).items()},
         )
 
     def compile(self, kernels: Mapping[str, str]) -> list[ShaderMessage]:
@@ -248,9 +272,10 @@ class DeviceSession:
             modules = node_modules()
             if modules is not None:
                 env["WEBINFER_NODE_MODULES"] = str(modules)
+        if device.kind == "dawn" or self._host_command is not None:
             leash = Path(__file__).parent / "hosts" / "leash.py"
-            host = self._runtime / "host-node.mjs"
-            return [sys.executable, "-I", str(leash), "node", str(host), base, self._session], env
+            host = self._host_command or ["node", str(self._runtime / "host-node.mjs")]
+            return [sys.executable, "-I", str(leash), *host, base, self._session], env
         url = f"{base}/host/host/index.html?session={self._session}" + ("&compat=1" if device.compat else "")
         options = {"url": url, "executable": browser_path(device.kind), "flags": device.flags, "prefs": device.prefs}
         return [sys.executable, "-m", f"webinfer.hosts.{device.kind}", json.dumps(options)], env
@@ -339,14 +364,16 @@ class LoadedModel:
         warmup: int = 0,
         repeat: int = 1,
         read: bool = True,
+        **arguments: Any,
     ) -> RunResult:
         """Run with arrays by input name, already of the model's shape and dtype.
 
-        outputs: which to read (None: all); capture: intermediate values to read too; read False skips read-back.
+        outputs: which to read (None: all); capture: intermediate values to read too; read False skips read-back;
+        arguments: what only a host of another kind takes.
         """
         session = self.session
         sent = [{"name": name, "data": session.upload(array)} for name, array in feeds.items()]
-        command: dict[str, Any] = {"warmup": warmup, "repeat": repeat, "profile": profile, "read": read}
+        command: dict[str, Any] = {"warmup": warmup, "repeat": repeat, "profile": profile, "read": read, **arguments}
         if outputs is not None:
             command["outputs"] = list(outputs)
         if capture:
@@ -361,6 +388,7 @@ class LoadedModel:
             captured={t["name"]: session.download(t) for t in value.get("captured", ())},
             wall_ms=tuple(float(ms) for ms in value.get("wallMs", ())),
             kernels=tuple(KernelTime(k["kernel"], k["node"], float(k["ms"])) for k in value.get("kernels") or ()),
+            read_ms=None if value.get("readMs") is None else float(value["readMs"]),
         )
 
     def dispose(self) -> None:

@@ -63,19 +63,38 @@ def _program(program: Program, package_bytes: int) -> dict[str, Any]:
 
 
 def _text(package: Manifest, package_bytes: int, components: list[dict[str, Any]], top: int) -> str:
-    lines = [f"{package.name}  target {package.target}  package {package_bytes:,} bytes  "
-             f"from {package.provenance.source}"]
+    lines = [
+        f"{package.name}  target {package.target}  package {package_bytes:,} bytes  from {package.provenance.source}"
+    ]
     for name, quality in package.quality.items():
         lines.append(f"quality {name}: {quality.metric} {quality.value:.3g} against the source ({quality.runs} runs)")
     for component, declared in zip(components, package.components, strict=True):
         lines += ["", f"component {component['name']}", *_signature(declared), ""]
         lines.append(
             table(
-                ["tier", "dispatches", "peak bytes", "lower bound", "ratio", "weight bytes", "gpu bytes", "pipelines",
-                 "GFLOP"],
                 [
-                    [t["tier"], t["dispatches"], t["activation_peak_bytes"], t["activation_lower_bound_bytes"],
-                     t["peak_to_bound"], t["weight_bytes"], t["gpu_bytes"], len(t["kernels"]), t["flops"] / 1e9]
+                    "tier",
+                    "dispatches",
+                    "peak bytes",
+                    "lower bound",
+                    "ratio",
+                    "weight bytes",
+                    "gpu bytes",
+                    "pipelines",
+                    "GFLOP",
+                ],
+                [
+                    [
+                        t["tier"],
+                        t["dispatches"],
+                        t["activation_peak_bytes"],
+                        t["activation_lower_bound_bytes"],
+                        t["peak_to_bound"],
+                        t["weight_bytes"],
+                        t["gpu_bytes"],
+                        len(t["kernels"]),
+                        t["flops"] / 1e9,
+                    ]
                     for t in component["tiers"]
                 ],
             )

@@ -56,12 +56,12 @@ def run(folder: Path, inputs: list[str], output: Path, device_id: str | None, ti
         "outputs": {n: {"dtype": a.dtype.name, "shape": list(a.shape)} for n, a in result.outputs.items()},
         "file": str(output),
     }
-    lines = [f"{n}  {a.dtype.name} {list(a.shape)}  min {a.min():.4g}  max {a.max():.4g}" if a.size else f"{n}  empty"
-             for n, a in result.outputs.items()]
+    lines = [
+        f"{n}  {a.dtype.name} {list(a.shape)}  min {a.min():.4g}  max {a.max():.4g}" if a.size else f"{n}  empty"
+        for n, a in result.outputs.items()
+    ]
     kind = "software" if record["software"] else "GPU"
-    print_result(
-        record,
-        "\n".join([f"ran on {record['device']} ({record['adapter']}, {kind}), tier {record['tier']}, "
-                   f"{result.wall_ms[-1]:.1f} ms", *lines, f"wrote {output}"]),
-        as_json=as_json,
+    head = (
+        f"ran on {record['device']} ({record['adapter']}, {kind}), tier {record['tier']}, {result.wall_ms[-1]:.1f} ms"
     )
+    print_result(record, "\n".join([head, *lines, f"wrote {output}"]), as_json=as_json)

@@ -15,9 +15,9 @@ from webinfer.devices import default_device, find_device
 from webinfer.errors import CheckFailed
 from webinfer.feeds import check_feeds, read_inputs, seeded_feeds
 from webinfer.manifest import Program
+from webinfer.ort_cpu import Reference, intermediates
 from webinfer.package import read_package, verify_hashes
 from webinfer.quality import BARS, Difference, compare, compare_all
-from webinfer.ort_cpu import Reference, intermediates
 from webinfer.session import DeviceSession, LoadedModel
 
 # Captured values stay on the device until they are read: ask for this many bytes at a time.
@@ -39,8 +39,9 @@ class Culprit:
     def __str__(self) -> str:
         d = self.difference
         return (
-            f"first kernel that differs: {self.kernel} (node {self.node}, dispatch {self.dispatch}), value {self.value}:"
-            f" max abs error {d.max_abs:.3g} at a largest magnitude of {d.largest:.3g}, {d.mismatched} non-finite"
+            f"first kernel that differs: {self.kernel} (node {self.node}, dispatch {self.dispatch}), "
+            f"value {self.value}: max abs error {d.max_abs:.3g} at a largest magnitude of {d.largest:.3g}, "
+            f"{d.mismatched} non-finite"
         )
 
 
@@ -74,12 +75,18 @@ def verify(
             found = model.run(feeds).outputs
             for against, outputs in expected.items():
                 differences = compare_all(outputs, found)
-                for d in differences:
-                    checks.append(
-                        describe(session.facts, model)
-                        | {"against": against, "output": d.name, "max_abs_error": d.max_abs, "bar": bar,
-                           "non_finite_mismatches": d.mismatched, "holds": d.holds(bar)}
-                    )
+                checks.extend(
+                    describe(session.facts, model)
+                    | {
+                        "against": against,
+                        "output": d.name,
+                        "max_abs_error": d.max_abs,
+                        "bar": bar,
+                        "non_finite_mismatches": d.mismatched,
+                        "holds": d.holds(bar),
+                    }
+                    for d in differences
+                )
                 if against == "model" and not all(d.holds(bar) for d in differences):
                     culprit = first_difference(model, program, folder / component.model, feeds, bar)
                     failures.append(f"{device.id}: {culprit or 'outputs differ, every intermediate is within the bar'}")
