@@ -2,7 +2,7 @@
 
 A fusion outlines matched nodes into a function whose body is those nodes, so the model stays portable. Lowering reads
 the body back: at most one Concat in front, one anchor with a kernel of its own, then elementwise nodes. A body of
-elementwise nodes alone has no anchor.
+elementwise nodes alone has no anchor. A call of an OPAQUE function is an anchor itself.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ import onnx_ir as ir
 from webinfer.errors import GraphError
 
 DOMAIN = "ai.webinfer"
+
+# Functions that have a kernel of their own: lowering takes the call as it is and never looks into the body.
+OPAQUE = frozenset({"ChannelMajorAttention"})
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,8 @@ def read_fused(node: ir.Node, model: ir.Model, elementwise: Collection[str]) -> 
         if node.op_type in elementwise and node.domain == "":
             return FusedOp(name, "", None, None, (step,), outputs)
         return FusedOp(name, node.domain, None, step, (), outputs)
+    if node.op_type.partition("__")[0] in OPAQUE:
+        return FusedOp(name, DOMAIN, None, _step(node, {}), (), outputs)
     function = model.functions[node.op_identifier()]
     rename = {f.name or "": (a.name or "" if a else "") for f, a in zip(function.inputs, node.inputs, strict=False)}
     rename |= {f.name or "": o for f, o in zip(function.outputs, outputs, strict=True)}
