@@ -2,7 +2,7 @@
 
 import { InputError } from "./errors.js";
 import type { TensorSpec } from "./generated/manifest.js";
-import { elementCount, gpuBytes, holds, padded, toGpu, wireBytes, type TensorArray } from "./tensor.js";
+import { elementCount, gpuBytes, holds, toGpu, wireBytes, type TensorArray } from "./tensor.js";
 
 /**
  * One input: a typed array of the input's element type (row-major; float16 as bit patterns in a Uint16Array), the same
@@ -66,7 +66,7 @@ function checkFeed(spec: TensorSpec, feed: Feed): CheckedFeed {
     throw new InputError(
       "input-shape",
       `input ${spec.name}: needs ${String(sizeBytes)} bytes at a multiple of 4, found a buffer of ` +
-        `${String(feed.buffer.size)} bytes with offset ${String(offset)} (tensors are padded to ${String(padded(1))})`,
+        `${String(feed.buffer.size)} bytes with offset ${String(offset)}`,
     );
   }
   return { spec, buffer: feed.buffer, offset, sizeBytes };

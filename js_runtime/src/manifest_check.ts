@@ -2,7 +2,7 @@
 
 import { PackageError } from "./errors.js";
 import type { Component, Dispatch, Kernel, Manifest, Program, Span } from "./generated/manifest.js";
-import { elementCount, gpuBytes, wireBytes } from "./tensor.js";
+import { elementCount, gpuBytes, padded, wireBytes } from "./tensor.js";
 
 type Fail = (message: string) => never;
 
@@ -44,9 +44,11 @@ function checkProgram(component: Component, program: Program, kernels: ReadonlyM
   for (const upload of program.uploads) {
     const buffer = program.buffers[upload.buffer] ?? fail(`${where}: upload ${upload.weight}: no such buffer`);
     const weight = weights.get(upload.weight) ?? fail(`${where}: upload ${upload.weight}: no such weight`);
-    const end = upload.offset + elementCount(weight.shape) * gpuBytes(weight.dtype);
+    const end = upload.offset + padded(elementCount(weight.shape) * gpuBytes(weight.dtype));
     if (upload.offset % 4 !== 0 || end > buffer.size_bytes) {
-      fail(`${where}: upload ${upload.weight}: offset ${String(upload.offset)} is unaligned or it ends past the buffer`);
+      fail(
+        `${where}: upload ${upload.weight}: offset ${String(upload.offset)} is unaligned or it ends past the buffer`,
+      );
     }
   }
   for (const dispatch of [...program.prepare, ...program.dispatches]) {
@@ -62,19 +64,33 @@ function checkProgram(component: Component, program: Program, kernels: ReadonlyM
   }
   for (const [name, tensor] of Object.entries(program.tensors)) {
     checkSpan(program, tensor.span, `${where}: tensor ${name}`, fail);
-    if (elementCount(tensor.shape) * gpuBytes(tensor.dtype) > tensor.span.size_bytes) {
-      fail(`${where}: tensor ${name}: its span is too small for [${tensor.shape.join()}]`);
+    const bytes = elementCount(tensor.shape) * gpuBytes(tensor.dtype);
+    // Copies move whole words from word boundaries.
+    const end = tensor.span.offset + Math.ceil(bytes / 4) * 4;
+    const room = program.buffers[tensor.span.buffer]?.size_bytes ?? 0;
+    if (bytes > tensor.span.size_bytes || tensor.span.offset % 4 !== 0 || end > room) {
+      fail(`${where}: tensor ${name}: its span does not hold [${tensor.shape.join()}]`);
     }
     if (tensor.producer >= program.dispatches.length) fail(`${where}: tensor ${name}: producer does not exist`);
   }
   for (const spec of [...component.inputs, ...component.outputs]) {
-    const tensor = program.tensors[spec.name] ?? fail(`${where}: ${spec.name} has no planned tensor`);
+    // A zero-size tensor occupies no memory.
+    if (elementCount(spec.shape) === 0) continue;
+    const tensor = Object.hasOwn(program.tensors, spec.name) ? program.tensors[spec.name] : undefined;
+    if (tensor === undefined) return fail(`${where}: ${spec.name} has no planned tensor`);
     if (tensor.dtype !== spec.dtype || tensor.shape.join() !== spec.shape.join()) {
       fail(
         `${where}: ${spec.name} is planned as ${tensor.dtype} [${tensor.shape.join()}], ` +
           `declared as ${spec.dtype} [${spec.shape.join()}]`,
       );
     }
+  }
+  for (const { name, dtype, shape } of component.inputs) {
+    const span = program.tensors[name]?.span;
+    if (span === undefined) continue;
+    const end = span.offset + padded(elementCount(shape) * gpuBytes(dtype));
+    const room = program.buffers[span.buffer]?.size_bytes ?? 0;
+    if (end > room) fail(`${where}: input ${name} needs ${String(end)} padded bytes, its buffer has ${String(room)}`);
   }
 }
 

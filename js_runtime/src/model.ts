@@ -55,7 +55,10 @@ export interface CapturedTensor extends TensorInfo {
 
 /** One output of one run. Valid until the next run starts; later use throws "stale-output". */
 export interface OutputTensor extends TensorInfo {
-  /** The GPU buffer, data at offset 0, padded to 16 bytes. Owned by the model: use it, never destroy it. */
+  /**
+   * The GPU buffer, data at offset 0, padded to 16 bytes. Owned by the model: use it, never destroy it. A zero-size
+   * output has none and throws "unknown-tensor".
+   */
   readonly buffer: GPUBuffer;
   /** Copy to the CPU; float16 arrives as float32 values. */
   read(): Promise<TensorArray>;
@@ -178,10 +181,10 @@ export class Model {
 
   #writeInputs(encoder: GPUCommandEncoder, feeds: readonly CheckedFeed[]): void {
     for (const feed of feeds) {
+      if (elementCount(feed.spec.shape) === 0) continue;
       const { buffer, offset } = this.#range(this.#planned(feed.spec.name));
-      const room = this.#planned(feed.spec.name).span.size_bytes;
-      if ("bytes" in feed) writePadded(this.device.queue, buffer, offset, feed.bytes, room);
-      else if (feed.sizeBytes > 0) encoder.copyBufferToBuffer(feed.buffer, feed.offset, buffer, offset, feed.sizeBytes);
+      if ("bytes" in feed) writePadded(this.device.queue, buffer, offset, feed.bytes);
+      else encoder.copyBufferToBuffer(feed.buffer, feed.offset, buffer, offset, feed.sizeBytes);
     }
   }
 
@@ -197,7 +200,7 @@ export class Model {
     const generation = this.#generation;
     return new Map(
       this.#parts.component.outputs.map(({ name, dtype, shape }) => {
-        const fresh = (): TensorRange => {
+        const checkFresh = (): void => {
           this.#throwIfUnusable();
           if (generation !== this.#generation) {
             throw new InputError(
@@ -205,15 +208,19 @@ export class Model {
               `output ${name} was overwritten by a later run; use or read it before the next run starts`,
             );
           }
-          return this.#range(this.#planned(name));
         };
-        const readBytes = async (): Promise<Uint8Array<ArrayBuffer>> => this.#read(fresh());
+        const range = (): TensorRange => this.#range(this.#planned(name));
+        const readBytes = async (): Promise<Uint8Array<ArrayBuffer>> => {
+          checkFresh();
+          return elementCount(shape) === 0 ? new Uint8Array(0) : this.#read(range());
+        };
         const output: OutputTensor = {
           name,
           dtype,
           shape,
           get buffer() {
-            return fresh().buffer;
+            checkFresh();
+            return range().buffer;
           },
           readBytes,
           read: async () => toArray(dtype, await readBytes()),
@@ -226,7 +233,7 @@ export class Model {
   async #read(range: TensorRange): Promise<Uint8Array<ArrayBuffer>> {
     const encoder = this.device.createCommandEncoder({ label: "webinfer read" });
     const read = encodeRead(encoder, this.#parts.memory, range);
-    if (elementCount(range.shape) > 0) this.device.queue.submit([encoder.finish()]);
+    this.device.queue.submit([encoder.finish()]);
     return this.#typed(() => finishRead(this.#parts.memory, read));
   }
 

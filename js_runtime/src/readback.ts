@@ -14,15 +14,14 @@ export interface TensorRange {
 
 /** A copy under way: encoded now, mapped after its submit. */
 export interface PendingRead {
-  readonly staging: GPUBuffer | undefined;
+  readonly staging: GPUBuffer;
   readonly range: TensorRange;
   readonly sizeBytes: number;
 }
 
-/** Append the copy of a tensor to `encoder`. Zero-size tensors copy nothing. */
+/** Append the copy of a tensor, which must have elements, to `encoder`. */
 export function encodeRead(encoder: GPUCommandEncoder, memory: DeviceMemory, range: TensorRange): PendingRead {
   const sizeBytes = elementCount(range.shape) * gpuBytes(range.dtype);
-  if (sizeBytes === 0) return { staging: undefined, range, sizeBytes };
   const copied = Math.ceil(sizeBytes / 4) * 4;
   const staging = memory.takeReadback(copied);
   encoder.copyBufferToBuffer(range.buffer, range.offset, staging, 0, copied);
@@ -32,7 +31,6 @@ export function encodeRead(encoder: GPUCommandEncoder, memory: DeviceMemory, ran
 /** Wait for a submitted copy; returns the tensor's wire bytes. */
 export async function finishRead(memory: DeviceMemory, read: PendingRead): Promise<Uint8Array<ArrayBuffer>> {
   const { staging, range, sizeBytes } = read;
-  if (staging === undefined) return new Uint8Array(0);
   const copied = Math.ceil(sizeBytes / 4) * 4;
   await staging.mapAsync(MapMode.READ, 0, copied);
   const bytes = new Uint8Array(staging.getMappedRange(0, copied).slice(0), 0, sizeBytes);

@@ -10,14 +10,7 @@ export type DType = TensorSpec["dtype"];
 
 /** Typed arrays that hold tensor data on the caller's side. */
 export type TensorArray =
-  | Float32Array
-  | Uint16Array
-  | Int32Array
-  | Uint32Array
-  | BigInt64Array
-  | Int8Array
-  | Uint8Array
-  | Uint8ClampedArray;
+  Float32Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array | Int8Array | Uint8Array | Uint8ClampedArray;
 
 const WIRE_BYTES: Readonly<Record<DType, number>> = {
   float32: 4,

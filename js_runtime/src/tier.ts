@@ -70,7 +70,8 @@ export function mergeNeeds(all: readonly Needs[]): Needs {
   for (const need of all) {
     for (const [name, value] of Object.entries(need.limits)) {
       const known = limits[name];
-      limits[name] = known === undefined ? value : name.startsWith("min") ? Math.min(known, value) : Math.max(known, value);
+      limits[name] =
+        known === undefined ? value : name.startsWith("min") ? Math.min(known, value) : Math.max(known, value);
     }
   }
   return { features: [...new Set(all.flatMap((need) => need.features))].sort(), limits };

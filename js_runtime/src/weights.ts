@@ -59,9 +59,8 @@ export async function streamWeights(
     const shard = await source.read(file, options);
     for (const { index, upload, weight } of order.uploadsFrom(file)) {
       const wire = shard.subarray(weight.offset, weight.offset + weight.size_bytes);
-      const room = (program.buffers[upload.buffer]?.size_bytes ?? 0) - upload.offset;
       const bytes = toGpu(weight.dtype, wire, weight.name);
-      writePadded(device.queue, executor.buffer(upload.buffer), upload.offset, bytes, room);
+      writePadded(device.queue, executor.buffer(upload.buffer), upload.offset, bytes);
       order.noteUploaded(index);
       await advance();
     }
@@ -69,17 +68,11 @@ export async function streamWeights(
 }
 
 /** Write bytes and zero the rest of the last 16-byte granule, so that a reused buffer shows no old data. */
-export function writePadded(
-  queue: GPUQueue,
-  buffer: GPUBuffer,
-  offset: number,
-  bytes: Uint8Array<ArrayBuffer>,
-  room: number,
-): void {
+export function writePadded(queue: GPUQueue, buffer: GPUBuffer, offset: number, bytes: Uint8Array<ArrayBuffer>): void {
   const whole = bytes.length - (bytes.length % 16);
   if (whole > 0) queue.writeBuffer(buffer, offset, bytes, 0, whole);
   if (whole === bytes.length) return;
-  const tail = new Uint8Array(Math.min(padded(bytes.length), room - (room % 4)) - whole);
+  const tail = new Uint8Array(padded(bytes.length) - whole);
   tail.set(bytes.subarray(whole));
   queue.writeBuffer(buffer, offset + whole, tail);
 }
@@ -116,14 +109,17 @@ class PrepareOrder {
       index,
     }));
     this.#waitsForUploads = ranges.map(
-      (touched) => new Set(written.filter((range) => touched.some((own) => overlap(own, range))).map(({ index }) => index)),
+      (touched) =>
+        new Set(written.filter((range) => touched.some((own) => overlap(own, range))).map(({ index }) => index)),
     );
     this.#waitsForDispatches = ranges.map(
       (touched, later) =>
         new Set(
-          ranges.slice(0, later).flatMap((earlier, at) =>
-            earlier.some((range) => touched.some((own) => overlap(own, range))) ? [at] : [],
-          ),
+          ranges
+            .slice(0, later)
+            .flatMap((earlier, at) =>
+              earlier.some((range) => touched.some((own) => overlap(own, range))) ? [at] : [],
+            ),
         ),
     );
   }

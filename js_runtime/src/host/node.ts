@@ -1,5 +1,9 @@
 // Device host in Node: Dawn through the npm package "webgpu". Usage: node host-node.mjs BASE_URL SESSION
 
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
 import { Host } from "./protocol.js";
 
 /** What the package "webgpu" exports; its own types clash with TypeScript's WebGPU types. */
@@ -14,7 +18,10 @@ if (base === undefined || session === undefined) {
   process.exit(2);
 }
 
-const specifier = "webgpu";
+// An installed wheel carries this file without node_modules beside it: the Python side then says where they are.
+const modules = process.env["WEBINFER_NODE_MODULES"];
+const specifier =
+  modules === undefined ? "webgpu" : pathToFileURL(createRequire(join(modules, "host.js")).resolve("webgpu")).href;
 const { create, globals } = (await import(specifier)) as Dawn;
 Object.assign(globalThis, globals);
 

@@ -1,6 +1,14 @@
 // The command loop of a device host: takes JSON commands from the Python side by long polling and runs them.
 
-import { describeAdapter, load, WebinferError, type Feed, type Model, type TensorInfo } from "../index.js";
+import {
+  describeAdapter,
+  load,
+  WebinferError,
+  type Feed,
+  type Model,
+  type OutputTensor,
+  type TensorInfo,
+} from "../index.js";
 
 /** A tensor whose bytes lie under /data/. */
 interface TensorReference extends TensorInfo {
@@ -71,8 +79,10 @@ export class Host {
       const value: unknown = (adapter.limits as unknown as Record<string, unknown>)[name];
       if (typeof value === "number") limits[name] = value;
     }
+    const info: Partial<GPUAdapterInfo> = adapter.info;
     return {
-      adapter: describeAdapter(adapter.info),
+      // null where the browser does not tell, which is not the same as "no".
+      adapter: { ...describeAdapter(info), isFallbackAdapter: info.isFallbackAdapter ?? null },
       features: [...adapter.features].sort(),
       limits,
       userAgent: this.#options.userAgent,
@@ -116,19 +126,23 @@ export class Host {
     for (let count = 0; count < (command.warmup ?? 0); count += 1) await model.run(feeds);
     await model.device.queue.onSubmittedWorkDone();
     const wallMs: number[] = [];
-    let outputs = new Map<string, Awaited<ReturnType<Model["run"]>> extends ReadonlyMap<string, infer T> ? T : never>();
+    let outputs: ReadonlyMap<string, OutputTensor> = new Map();
     for (let count = 0; count < (command.repeat ?? 1); count += 1) {
       const start = performance.now();
-      outputs = new Map(await model.run(feeds));
+      outputs = await model.run(feeds);
       await model.device.queue.onSubmittedWorkDone();
       wallMs.push(performance.now() - start);
     }
     const read: TensorReference[] = [];
+    let readMs: number | null = null;
     if (command.read !== false) {
       for (const name of command.outputs ?? model.outputs.map((output) => output.name)) {
         const output = outputs.get(name);
         if (output === undefined) throw new WebinferError("unknown-tensor", `the model has no output ${name}`);
-        read.push(await this.#upload(output, await output.readBytes()));
+        const start = performance.now();
+        const bytes = await output.readBytes();
+        readMs = (readMs ?? 0) + performance.now() - start;
+        read.push(await this.#upload(output, bytes));
       }
     }
     const captured: TensorReference[] = [];
@@ -139,7 +153,7 @@ export class Host {
     }
     const profile = command.profile === true ? await model.profile(feeds) : undefined;
     const kernels = profile === undefined ? {} : { kernels: profile.dispatches, clock: profile.clock };
-    return { outputs: read, captured, wallMs, memory: model.memory(), ...kernels };
+    return { outputs: read, captured, wallMs, readMs, memory: model.memory(), ...kernels };
   }
 
   async #compile(kernels: readonly { readonly name: string; readonly wgsl: string }[]): Promise<unknown> {
@@ -199,7 +213,10 @@ export class Host {
 
   async #compilerDevice(): Promise<GPUDevice> {
     const adapter = await this.#adapter();
-    return adapter.requestDevice({ label: "webinfer compile", requiredFeatures: [...adapter.features] as GPUFeatureName[] });
+    return adapter.requestDevice({
+      label: "webinfer compile",
+      requiredFeatures: [...adapter.features] as GPUFeatureName[],
+    });
   }
 
   async #download(data: string): Promise<Uint8Array<ArrayBuffer>> {
