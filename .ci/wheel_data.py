@@ -7,7 +7,9 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-DATA = ("wgsl", "device_matrix/tiers", "device_matrix/skus", "device_matrix/devices", "js_runtime/dist")
+DATA = ("wgsl", "device_matrix", "js_runtime/dist")
+# Left by runs in the checkout.
+SKIPPED = {"node_modules", "__pycache__", ".venv"}
 
 
 class WheelData(BuildHookInterface[Any]):
@@ -20,10 +22,7 @@ class WheelData(BuildHookInterface[Any]):
         root = Path(self.root)
         if not (root / "js_runtime" / "dist").is_dir():
             raise FileNotFoundError("js_runtime/dist: expected the built runtime, found nothing; run `make setup`")
-        for name in DATA:
-            if _files(root / name):
-                build_data["force_include"][str(root / name)] = f"webinfer/_data/{name}"
-
-
-def _files(folder: Path) -> bool:
-    return folder.is_dir() and any(p.is_file() for p in folder.rglob("*"))
+        for file in (f for name in DATA for f in (root / name).rglob("*") if f.is_file()):
+            relative = file.relative_to(root)
+            if not SKIPPED.intersection(relative.parts):
+                build_data["force_include"][str(file)] = f"webinfer/_data/{relative.as_posix()}"
