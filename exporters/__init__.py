@@ -1,1 +1,1 @@
-"""Exporters turn sources into plain ONNX models, one file per kind of source."""
+"""Sources of models: one file per kind, each giving a plain ONNX model."""
