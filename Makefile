@@ -9,7 +9,7 @@ HEADLESS ?=
 
 # Exports the terrain model and serves the page on which it runs; HEADLESS=1 writes demo.png instead and exits.
 demo: setup
-	bash .ci/demo $(PACKAGE) $(HEADLESS)
+	bash .ci/demo $(PACKAGE) $(if $(filter-out 0,$(HEADLESS)),demo.png)
 
 test: setup
 	bash .ci/checks
