@@ -210,7 +210,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Usage errors: a wrong option, a missing argument.
         sys.exit(_fail(2, fault.format_message(), "UsageError", words))
     except (KeyboardInterrupt, Abort):
-        sys.exit(_fail(130, "interrupted", "Interrupted", words))
+        status = 130
+    if status == 130:
+        # Typer turns an interrupt into this status without a word.
+        _fail(130, "interrupted", "Interrupted", words)
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -172,8 +172,8 @@ def host_dir() -> Path:
 
 
 def user_dir() -> Path:
-    """Per-user folder for what webinfer installs on demand."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "webinfer"
+    """Folder for what webinfer installs on demand: $WEBINFER_CACHE, else ~/.cache/webinfer."""
+    return Path(os.environ.get("WEBINFER_CACHE") or Path.home() / ".cache" / "webinfer")
 
 
 def node_modules(package: str = "webgpu") -> Path | None:

@@ -38,7 +38,9 @@ def open_peer(
         modules = _install_web(folder)
         session = DeviceSession(device, runtime=folder, mounts={"ort": modules / "onnxruntime-web" / "dist"})
     else:
-        session = DeviceSession(device, command=[str(_install_native(folder)), str(folder / "ort_native.py")])
+        # ONNX Runtime does not name its adapter; the driver that the environment selects decides it.
+        command = [str(_install_native(folder)), str(folder / "ort_native.py")]
+        session = DeviceSession(device, command=command, any_adapter=True)
     stack.enter_context(session)
     dims = _fixed_dims(original, component)
     return session, session.load_with(original.parent, file=original.name, dims=dims)

@@ -42,7 +42,7 @@ def compare(name: str, expected: Array, found: Array) -> Difference:
     comparable = np.isfinite(a) & np.isfinite(b)
     # Equal infinities are a result; NaN never is, not even against NaN.
     same = ~comparable & (a == b)
-    difference = np.abs(a - b, where=comparable, out=np.zeros_like(a)) if a.size else a
+    difference = np.abs(np.subtract(a, b, where=comparable, out=np.zeros_like(a)))
     return Difference(
         name=name,
         max_abs=float(difference.max(initial=0.0)),

@@ -104,6 +104,7 @@ class DeviceSession:
         runtime: Path | None = None,
         mounts: Mapping[str, Path] | None = None,
         command: Sequence[str] | None = None,
+        any_adapter: bool = False,
         start_timeout_s: float = START_TIMEOUT_S,
         command_timeout_s: float = COMMAND_TIMEOUT_S,
     ) -> None:
@@ -111,12 +112,13 @@ class DeviceSession:
 
         runtime: folder with the host's files, by default the runtime of this installation. mounts: more folders to
         serve, by URL prefix. command: a program that answers the protocol in place of the device's own host; it gets
-        the base URL and the session as arguments, and its adapter is taken as it comes.
+        the base URL and the session as arguments. any_adapter: take the adapter as it comes, for hosts that hide it.
         """
         self.device = find_device(device) if isinstance(device, str) else device
         self._runtime = runtime or host_dir()
         self._mounts = dict(mounts or {})
         self._host_command = list(command) if command else None
+        self._any_adapter = any_adapter
         self._own_host = runtime is None and command is None
         self._start_timeout_s = start_timeout_s
         self._command_timeout_s = command_timeout_s
@@ -151,7 +153,7 @@ class DeviceSession:
             )
             greeting = self._wait(0, self._start_timeout_s, "start")
             self._facts = _facts(greeting)
-            if self._host_command is None:
+            if not self._any_adapter:
                 self._check_adapter(self._facts)
         except BaseException:
             self.close()
@@ -263,7 +265,9 @@ class DeviceSession:
     def _command_line(self, base: str) -> tuple[list[str], dict[str, str]]:
         """Arguments and environment of the host process."""
         device = self.device
-        env = {"PYTHONUNBUFFERED": "1"}
+        # The child must find this very package, wherever it was started from.
+        paths = [str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
+        env = {"PYTHONUNBUFFERED": "1", "PYTHONPATH": os.pathsep.join(filter(None, paths))}
         icd = icd_path(device.driver) if device.driver else None
         if icd is not None:
             # Old Vulkan loaders read the first name, current ones the second.
@@ -273,9 +277,8 @@ class DeviceSession:
             if modules is not None:
                 env["WEBINFER_NODE_MODULES"] = str(modules)
         if device.kind == "dawn" or self._host_command is not None:
-            leash = Path(__file__).parent / "hosts" / "leash.py"
             host = self._host_command or ["node", str(self._runtime / "host-node.mjs")]
-            return [sys.executable, "-I", str(leash), *host, base, self._session], env
+            return [sys.executable, "-m", "webinfer.hosts.leash", *host, base, self._session], env
         url = f"{base}/host/host/index.html?session={self._session}" + ("&compat=1" if device.compat else "")
         options = {"url": url, "executable": browser_path(device.kind), "flags": device.flags, "prefs": device.prefs}
         return [sys.executable, "-m", f"webinfer.hosts.{device.kind}", json.dumps(options)], env

@@ -9,6 +9,9 @@ from webinfer.devices import Device, all_devices, problems
 from webinfer.errors import DeviceError
 from webinfer.session import DeviceSession
 
+# The features that decide which tiers a device can take and whether it can time kernels.
+TELLING_FEATURES = ("core-features-and-limits", "shader-f16", "subgroups", "timestamp-query")
+
 
 def devices(start: bool, as_json: bool) -> None:
     """List the devices; with `start`, start each one that can run and say which adapter answers."""
@@ -18,7 +21,8 @@ def devices(start: bool, as_json: bool) -> None:
         lines.append(f"{entry['id']:<22}{'ready' if entry['ready'] else 'not here'}  {entry['description']}")
         if "adapter" in entry:
             kind = "software" if entry["software"] else "GPU"
-            lines.append(f"{'':<22}{entry['adapter']} ({kind}); {', '.join(entry['features']) or 'no features'}")
+            telling = ", ".join(f for f in TELLING_FEATURES if f in entry["features"]) or "no telling features"
+            lines.append(f"{'':<22}{entry['adapter']} ({kind}); {telling}")
         lines += [f"{'':<22}{p['fault']}; {p['fix']}" for p in entry["problems"]]
     print_result({"devices": entries}, "\n".join(lines), as_json=as_json)
 

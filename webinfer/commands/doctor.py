@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
-from webinfer.commands.printing import print_result
+from webinfer.commands.printing import print_result, table
 from webinfer.devices import (
     all_devices,
     browser_path,
@@ -41,10 +41,9 @@ def doctor(as_json: bool) -> None:
     """Print the findings; raises CheckFailed where something is missing."""
     findings = list(_findings())
     faults = [f for f in findings if f.fix]
-    lines = [
-        f"{'FAULT' if f.fix else 'ok':<7}{f.subject:<26}{f.found}{'; ' + f.fix if f.fix else ''}" for f in findings
-    ]
-    print_result({"ok": not faults, "findings": [asdict(f) for f in findings]}, "\n".join(lines), as_json=as_json)
+    rows = [["FAULT" if f.fix else "ok", f.subject, f"{f.found}; {f.fix}" if f.fix else f.found] for f in findings]
+    data = {"ok": not faults, "findings": [asdict(f) for f in findings]}
+    print_result(data, table(["", "what", "found"], rows), as_json=as_json)
     if faults:
         raise CheckFailed(f"{len(faults)} of {len(findings)} checks failed: {', '.join(f.subject for f in faults)}")
 

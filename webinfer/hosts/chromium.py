@@ -13,6 +13,8 @@ import threading
 
 from playwright.sync_api import sync_playwright
 
+from webinfer.hosts.parent import when_parent_leaves
+
 QUIET_FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
@@ -30,11 +32,7 @@ def main() -> int:
     options = json.loads(sys.argv[1])
     closed, died = threading.Event(), threading.Event()
 
-    def watch_stdin() -> None:
-        sys.stdin.buffer.read()
-        closed.set()
-
-    threading.Thread(target=watch_stdin, daemon=True).start()
+    when_parent_leaves(closed.set)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=options["executable"],

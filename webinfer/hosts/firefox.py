@@ -19,6 +19,8 @@ from typing import Any
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
+from webinfer.hosts.parent import when_parent_leaves
+
 START_TIMEOUT_S = 90.0
 # A fresh profile contacts update, telemetry and settings services at once; none of it belongs in a measurement.
 QUIET_PREFS: dict[str, Any] = {
@@ -89,11 +91,7 @@ def _endpoint(profile: Path, process: subprocess.Popen[bytes]) -> str:
 def _drive(process: subprocess.Popen[bytes], endpoint: str, url: str) -> int:
     closed = threading.Event()
 
-    def watch_stdin() -> None:
-        sys.stdin.buffer.read()
-        closed.set()
-
-    threading.Thread(target=watch_stdin, daemon=True).start()
+    when_parent_leaves(closed.set)
     # A proxy from the environment must not see loopback traffic; pings would end the session while a shader compiles.
     with connect(endpoint, proxy=None, ping_interval=None, max_size=None) as socket:
         _call(socket, 1, "session.new", {"capabilities": {}})

@@ -1,27 +1,28 @@
 """Runs one command and kills it, with its children, when standard input closes: also when the parent crashed.
 
-Run as `python leash.py COMMAND ...`; uses the standard library only, so that it starts in milliseconds.
+Run as `python -m webinfer.hosts.leash COMMAND ...`.
 """
 
+from __future__ import annotations
+
+import contextlib
 import os
 import signal
 import subprocess
 import sys
-import threading
+
+from webinfer.hosts.parent import when_parent_leaves
 
 
 def main() -> int:
     """Return the command's exit status."""
     process = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True)
 
-    def watch_stdin() -> None:
-        sys.stdin.buffer.read()
-        try:
+    def kill() -> None:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
 
-    threading.Thread(target=watch_stdin, daemon=True).start()
+    when_parent_leaves(kill)
     return process.wait()
 
 
