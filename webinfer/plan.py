@@ -229,7 +229,9 @@ def plan(program: LoweredProgram, tier: Tier, weights: dict[str, manifest.Weight
 
 
 def _value_span(value: Value, base: manifest.Span) -> manifest.Span:
-    """Exact bytes of a value, a view included (its offset need not be aligned)."""
+    """Bytes of a value: padded as stored, or exact for a view (whose offset need not be aligned)."""
+    if value.base is None:
+        return base
     item = ITEMSIZE[value.dtype]
     return manifest.Span(buffer=base.buffer, offset=base.offset + value.offset * item,
                          size_bytes=max(value.elements * item, 1))

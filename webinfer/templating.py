@@ -57,12 +57,12 @@ def _accessors(index: int, b: Binding, f16: str) -> str:
         if f16 == "arithmetic":
             element = "vec4<f16>" if wide else "f16"
             load, raw_load = f"{value}({b.name}[{base}])", f"{raw}({b.name}[{base}])"
-            store = f"{b.name}[{base}] = {element}(v);"
+            store = f"{b.name}[{base}] = {element}(stored);"
         elif wide:
             element = "vec2<u32>"
             load = f"unpack4({b.name}[{base}])"
             raw_load = load
-            store = f"{b.name}[{base}] = pack4(v);"
+            store = f"{b.name}[{base}] = pack4(stored);"
         else:
             if b.access == "read_write":
                 raise GraphError(f"binding {b.name}: 16-bit outputs need width 4, two invocations would share a word")
@@ -76,12 +76,12 @@ def _accessors(index: int, b: Binding, f16: str) -> str:
         raw = ("vec4<T>" if wide else "T") if scalar == "f32" else element
         load = f"{b.name}[{base}]"
         raw_load = f"{raw}({load})"
-        store = f"{b.name}[{base}] = v;"
+        store = f"{b.name}[{base}] = stored;"
     lines = [f"@group(0) @binding({index}) var<storage, {b.access}> {b.name}: array<{element}>;"]
     lines.append(f"fn load_{b.name}(i: u32) -> {value} {{ return {load}; }}")
     lines.append(f"fn raw_{b.name}(i: u32) -> {raw} {{ return {raw_load}; }}")
     if b.access == "read_write":
-        lines.append(f"fn store_{b.name}(i: u32, v: {value}) {{ {store} }}")
+        lines.append(f"fn store_{b.name}(i: u32, stored: {value}) {{ {store} }}")
     return "\n".join(lines)
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from webinfer.fused import FusedOp, Step
 from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.ops.case import Case, Graph
 from webinfer.ops.epilogue import Epilogue, render_epilogue
 from webinfer.ops.pack import pack_rows
 
 _WORKGROUP = 64
+# Below this size of the product, two more dispatches cost more than the multiplications that Winograd saves.
+_WINOGRAD_FLOPS = 250_000_000
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,8 @@ def lower_conv(op: FusedOp, ctx: Lowering) -> None:
     aligned = g.plane % 4 == 0 and (g.groups == 1 or (g.channels // g.groups) % 4 == 0)
     if not aligned:
         _flat(op, ctx, g)
+    elif same3x3 and winograd_pays(g):
+        _winograd(op, ctx, g)
     elif ctx.tier.tiling == "workgroup" and g.groups == 1 and g.channels >= 16:
         _workgroup(op, ctx, g, pointwise)
     elif pointwise:
@@ -105,6 +112,13 @@ def lower_conv(op: FusedOp, ctx: Lowering) -> None:
         _register(op, ctx, g)
     else:
         _general(op, ctx, g)
+
+
+def winograd_pays(g: Geometry) -> bool:
+    """Whether a 3x3 convolution (stride 1, padding 1) should run as Winograd F(4x4, 3x3), which multiplies 4 times less."""
+    tiles = g.batch * ceil_div(g.size[0], 4) * (g.size[1] // 4)
+    return (g.groups == 1 and g.size[1] % 4 == 0 and tiles % 8 == 0 and min(g.depth, g.channels) >= 16
+            and g.channels % 4 == 0 and g.flops >= _WINOGRAD_FLOPS)
 
 
 def _epilogue(op: FusedOp, ctx: Lowering, lanes: Literal[1, 4]) -> Epilogue:
@@ -153,24 +167,96 @@ def _register(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
 def _pointwise(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     epilogue = _epilogue(op, ctx, 4)
     sources = op.sources()
-    blocks = 2 if g.channels % 8 == 0 else 1
+    tail = [Operand("w", _packed(op, ctx, g)), *epilogue.operands, Operand("y", op.output, "read_write")]
+    _emit_pointwise(
+        ctx, op.name, sources=[(s, ctx.shape(s)[1]) for s in sources], tail=tail, channels=g.channels, plane=g.plane,
+        batch=g.batch, w_batch=0, flops=_flops(ctx, op, g, epilogue), epilogue=epilogue,
+    )
+
+
+def _emit_pointwise(
+    ctx: Lowering,
+    node: str,
+    *,
+    sources: Sequence[tuple[str, int]],
+    tail: Sequence[Operand],
+    channels: int,
+    plane: int,
+    batch: int,
+    w_batch: int,
+    flops: int,
+    epilogue: Epilogue,
+) -> None:
+    """Register-tiled y[n, k, p] = sum of w[n, k, c] x[n, c, p]; sources are (value, channels) joined along c."""
+    blocks = 2 if channels % 8 == 0 else 1
+    # More pixels per invocation amortise the weights, as long as there are enough invocations.
+    vectors = 2 if plane % 8 == 0 and plane >= 1024 else 1
+    workgroup = min(_WORKGROUP, max(plane // 4 // vectors, 1))
     ctx.emit(
         "conv_pointwise",
-        node=op.name,
-        operands=[
-            *[Operand(f"x{i}", s) for i, s in enumerate(sources)],
-            Operand("w", _packed(op, ctx, g)),
-            *epilogue.operands,
-            Operand("y", op.output, "read_write"),
-        ],
-        params={f"depth{i}": ctx.shape(s)[1] for i, s in enumerate(sources)}
-        | {"channels": g.channels, "plane4": g.plane // 4},
-        workgroups=(ceil_div(g.plane // 4, _WORKGROUP), ceil_div(g.channels, 4 * blocks), g.batch),
-        workgroup_size=(_WORKGROUP, 1, 1),
-        flops=_flops(ctx, op, g, epilogue),
+        node=node,
+        operands=[*[Operand(f"x{i}", s) for i, (s, _) in enumerate(sources)], *tail],
+        params={f"depth{i}": depth for i, (_, depth) in enumerate(sources)}
+        | {"channels": channels, "plane4": plane // 4, "w_batch": w_batch},
+        workgroups=(ceil_div(plane // 4 // vectors, workgroup), ceil_div(channels, 4 * blocks), batch),
+        workgroup_size=(workgroup, 1, 1),
+        flops=flops,
         epilogue=epilogue,
         sources=len(sources),
         blocks=blocks,
+        vectors=vectors,
+    )
+
+
+def _winograd(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
+    """Three dispatches: transformed patches, 36 matrix products, transformed back. Scratch is f32: f16 loses too much."""
+    assert op.anchor is not None
+    weight = op.anchor.inputs[1]
+    tiles_y, width4 = ceil_div(g.size[0], 4), g.size[1] // 4
+    tiles = g.batch * tiles_y * width4
+    u, new = ctx.packed(f"{weight}/winograd", (36, ceil_div(g.channels, 4), g.depth, 4), "float32")
+    if new:
+        ctx.emit(
+            "winograd_weight",
+            node=op.name,
+            operands=[Operand("x", weight, width=1), Operand("y", u, "read_write")],
+            params={"channels": g.channels, "depth": g.depth},
+            workgroups=grid(ceil_div(ceil_div(g.channels, 4) * g.depth, _WORKGROUP)),
+            workgroup_size=(_WORKGROUP, 1, 1),
+            prepare=True,
+        )
+    v = ctx.scratch(f"{op.output}/patches", (36, g.depth, tiles), "float32")
+    m = ctx.scratch(f"{op.output}/products", (36, g.channels, tiles), "float32")
+    geometry_params = {"batch": g.batch, "height": g.size[0], "width4": width4, "tiles_y": tiles_y}
+    ctx.emit(
+        "winograd_input",
+        node=op.name,
+        operands=[Operand("x", op.sources()[0]), Operand("v", v, "read_write", width=1)],
+        params=geometry_params | {"depth": g.depth},
+        workgroups=(ceil_div(tiles_y * width4, _WORKGROUP), g.depth, g.batch),
+        workgroup_size=(_WORKGROUP, 1, 1),
+        flops=g.depth * tiles * 12 * 12,
+    )
+    product = [Operand("w", u), Operand("y", m, "read_write")]
+    flops = 2 * 36 * g.depth * g.channels * tiles
+    w_batch = ceil_div(g.channels, 4) * g.depth
+    plain = Epilogue("", (), 0)
+    if ctx.tier.tiling == "workgroup":
+        _emit_tiled(ctx, op.name, sources=[v], tail=product, shape=_Tiled(36, g.depth, g.channels, tiles), flops=flops,
+                    w_batch=w_batch, epilogue=plain)
+    else:
+        _emit_pointwise(ctx, op.name, sources=[(v, g.depth)], tail=product, channels=g.channels, plane=tiles, batch=36,
+                        w_batch=w_batch, flops=flops, epilogue=plain)
+    epilogue = _epilogue(op, ctx, 4)
+    ctx.emit(
+        "winograd_output",
+        node=op.name,
+        operands=[Operand("m", m, width=1), *epilogue.operands, Operand("y", op.output, "read_write")],
+        params=geometry_params | {"channels": g.channels},
+        workgroups=(ceil_div(tiles_y * width4, _WORKGROUP), g.channels, g.batch),
+        workgroup_size=(_WORKGROUP, 1, 1),
+        flops=g.channels * tiles * 10 * 11 + epilogue.flops * ctx.size(op.output),
+        epilogue=epilogue,
     )
 
 
@@ -217,23 +303,50 @@ def _flat(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     )
 
 
+@dataclass(frozen=True)
+class _Tiled:
+    """A pointwise product for the tiled kernel: batch, depth, channels, pixels."""
+
+    batch: int
+    depth: int
+    channels: int
+    plane: int
+
+
 def _workgroup(op: FusedOp, ctx: Lowering, g: Geometry, pointwise: bool) -> None:
     epilogue = _epilogue(op, ctx, 4)
-    sources = op.sources()
-    half = ctx.tier.f16 == "arithmetic" and ctx.dtype(op.output) == "float16"
+    _emit_tiled(
+        ctx, op.name, sources=op.sources(),
+        tail=[Operand("w", _packed(op, ctx, g)), *epilogue.operands, Operand("y", op.output, "read_write")],
+        shape=_Tiled(g.batch, g.depth, g.channels, g.plane) if pointwise else g, flops=_flops(ctx, op, g, epilogue),
+        w_batch=0, epilogue=epilogue,
+    )
+
+
+def _emit_tiled(
+    ctx: Lowering,
+    node: str,
+    *,
+    sources: Sequence[str],
+    tail: Sequence[Operand],
+    shape: Geometry | _Tiled,
+    flops: int,
+    w_batch: int,
+    epilogue: Epilogue,
+) -> None:
+    """Implicit GEMM through workgroup memory; a Geometry gathers its window, a _Tiled product reads vectors of pixels."""
+    pointwise = isinstance(shape, _Tiled)
+    half = ctx.tier.f16 == "arithmetic" and ctx.dtype(sources[0]) == "float16"
+    window = {"channels": shape.channels, "depth": shape.depth} if isinstance(shape, _Tiled) else _window(shape)
     ctx.emit(
         "gemm_workgroup",
-        node=op.name,
-        operands=[
-            *[Operand(f"x{i}", s, width=4 if pointwise else 1) for i, s in enumerate(sources)],
-            Operand("w", _packed(op, ctx, g)),
-            *epilogue.operands,
-            Operand("y", op.output, "read_write"),
-        ],
-        params=_window(g) | {"plane4": g.plane // 4, "depth0": ctx.shape(sources[0])[1]},
-        workgroups=(ceil_div(g.plane // 4, 16), ceil_div(g.channels, 32), g.batch),
+        node=node,
+        operands=[*[Operand(f"x{i}", s, width=4 if pointwise else 1) for i, s in enumerate(sources)], *tail],
+        params=window
+        | {"plane4": shape.plane // 4, "depth0": ctx.shape(sources[0])[1], "w_batch": w_batch},
+        workgroups=(ceil_div(shape.plane // 4, 16), ceil_div(shape.channels, 32), shape.batch),
         workgroup_size=(128, 1, 1),
-        flops=_flops(ctx, op, g, epilogue),
+        flops=flops,
         f16_arithmetic=half,
         workgroup_storage_bytes=384 * 4 * (2 if half else 4),
         epilogue=epilogue,
@@ -241,3 +354,71 @@ def _workgroup(op: FusedOp, ctx: Lowering, g: Geometry, pointwise: bool) -> None
         pointwise=pointwise,
         sources=len(sources),
     )
+
+
+def _case(x: Sequence[int], w: Sequence[int], bias: bool, attributes: dict[str, object], g: Graph) -> None:
+    g.input("x", x)
+    g.constant("w", w, scale=0.2)
+    inputs = ["x", "w"]
+    if bias:
+        inputs.append(g.constant("b", (w[0],)))
+    g.node("Conv", inputs, ["y"], **attributes)
+    g.output("y")
+
+
+def _residual(size: tuple[int, int], kernel: int, g: Graph) -> None:
+    g.input("x", (1, 6, *size))
+    g.input("r", (1, 8, *size))
+    g.constant("w", (8, 6, kernel, kernel), scale=0.2)
+    g.constant("b", (8,))
+    first = g.position
+    g.node("Conv", ["x", "w", "b"], ["c"], pads=[kernel // 2] * 4)
+    g.node("Add", ["r", "c"], ["s"])
+    g.node("Relu", ["s"], ["y"])
+    g.fused("ConvAddRelu", ["x", "w", "b", "r"], ["y"], first)
+    g.output("y")
+
+
+def _joined(channels: tuple[int, int], g: Graph) -> None:
+    a = g.input("a", (1, channels[0], 4, 6))
+    b = g.input("b", (1, channels[1], 4, 6))
+    g.constant("w", (20, sum(channels), 1, 1), scale=0.2)
+    first = g.position
+    g.node("Concat", [a, b], ["j"], axis=1)
+    g.node("Conv", ["j", "w"], ["y"])
+    g.fused("JoinConv", ["a", "b", "w"], ["y"], first)
+    g.output("y")
+
+
+_SAME = {"pads": [1, 1, 1, 1]}
+# Tiers with f16 math sum runs of 8 products in f16: a few roundings of 2^-11 of sums that grow with the depth.
+_product = partial(Case, fp16=5e-3, reason="f16 partial sums")
+_winograd_product = partial(Case, fp32=2e-4, fp16=5e-3, reason="the transforms of F(4x4, 3x3) amplify rounding")
+CASES = [
+    *(_product(f"3x3_w{w}", partial(_case, (1, 5, 6, w), (6, 5, 3, 3), True, _SAME)) for w in range(1, 10)),
+    *(_product(f"3x3_{c}to{k}_{h}x{w}", partial(_case, (1, c, h, w), (k, c, 3, 3), True, _SAME))
+      for c, k, h, w in ((1, 32, 16, 16), (32, 1, 12, 8), (16, 16, 64, 64), (4, 33, 5, 8), (7, 17, 9, 4))),
+    *(_winograd_product(f"winograd_{c}to{k}_{h}x{w}", partial(_case, (1, c, h, w), (k, c, 3, 3), True, _SAME))
+      for c, k, h, w in ((48, 48, 80, 96), (32, 32, 126, 128))),
+    *(_product(f"1x1_{c}to{k}_{h}x{w}", partial(_case, (1, c, h, w), (k, c, 1, 1), True, {}))
+      for c, k, h, w in ((8, 8, 4, 4), (3, 5, 3, 3), (33, 36, 8, 10), (16, 64, 5, 7))),
+    _product("batch", partial(_case, (3, 4, 8, 8), (20, 4, 3, 3), True, _SAME)),
+    _product("batch_1x1", partial(_case, (2, 6, 6, 6), (18, 6, 1, 1), False, {})),
+    _product("no_bias", partial(_case, (1, 3, 8, 8), (16, 3, 3, 3), False, _SAME)),
+    _product("patches", partial(_case, (1, 3, 28, 28), (24, 3, 14, 14), True, {"strides": [14, 14]})),
+    _product("strided", partial(_case, (1, 4, 9, 9), (8, 4, 3, 3), True, {"strides": [2, 2], "pads": [1, 1, 1, 1]})),
+    _product("dilated", partial(_case, (1, 4, 10, 10), (8, 4, 3, 3), True, {"dilations": [2, 2], "pads": [2, 2, 2, 2]})),
+    _product("pads_differ", partial(_case, (1, 4, 8, 7), (8, 4, 3, 3), True, {"pads": [0, 1, 2, 0]})),
+    _product("groups", partial(_case, (1, 8, 6, 6), (16, 4, 3, 3), True, {"group": 2, "pads": [1, 1, 1, 1]})),
+    _product("groups_of_3", partial(_case, (1, 6, 6, 6), (6, 3, 3, 3), True, {"group": 2, "pads": [1, 1, 1, 1]})),
+    _product("depthwise", partial(_case, (1, 5, 8, 8), (5, 1, 3, 3), True, {"group": 5, "pads": [1, 1, 1, 1]})),
+    *(_product(f"{mode.lower()}_stride{s}", partial(_case, (1, 3, 7, 8), (4, 3, 3, 3), True,
+                                                 {"auto_pad": mode, "strides": [s, s]}))
+      for mode in ("SAME_UPPER", "SAME_LOWER", "VALID") for s in (1, 2)),
+    _product("one_dimension", partial(_case, (2, 4, 11), (6, 4, 3), True, {"pads": [1, 1], "strides": [2]})),
+    _product("residual_3x3", partial(_residual, (8, 12), 3)),
+    _product("residual_1x1", partial(_residual, (4, 4), 1)),
+    _product("residual_odd", partial(_residual, (5, 3), 3)),
+    _product("joined", partial(_joined, (12, 4))),
+    _product("joined_odd", partial(_joined, (5, 7))),
+]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from webinfer.fused import FusedOp, Step
 from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.ops.case import Case, Graph
 from webinfer.ops.epilogue import render_epilogue
 from webinfer.ops.pack import pack_rows
 
@@ -86,7 +89,7 @@ def _emit(op: FusedOp, ctx: Lowering, p: Product, bias: str | None) -> None:
     tiled = ctx.tier.tiling == "workgroup" and p.rows >= 16
     flops = 2 * p.batch * p.rows * p.depth * p.columns + epilogue.flops * ctx.size(op.output)
     x_batch = p.rows if p.x_strides[0] else 0
-    w_batch = 1 if p.w_strides[0] else 0
+    w_batch = p.depth * columns4 if p.w_strides[0] else 0
     params: dict[str, int | float] = {"rows": p.rows, "columns4": columns4, "x_batch": x_batch, "w_batch": w_batch}
     tail = [Operand("w", w), *epilogue.operands, Operand("y", op.output, "read_write")]
     if tiled:
@@ -141,3 +144,58 @@ def _flat(op: FusedOp, ctx: Lowering, p: Product, bias: str | None) -> None:
         flops=2 * p.batch * p.rows * p.depth * p.columns + epilogue.flops * elements,
         epilogue=epilogue,
     )
+
+
+def _matmul(x: Sequence[int], w: Sequence[int], constant: bool, g: Graph) -> None:
+    g.input("x", x)
+    if constant:
+        g.constant("w", w, scale=0.2)
+    else:
+        g.input("w", w, scale=0.2)
+    g.node("MatMul", ["x", "w"], ["y"])
+    g.output("y")
+
+
+def _gemm(rows: int, depth: int, columns: int, attributes: dict[str, int], bias: bool, g: Graph) -> None:
+    g.input("x", (depth, rows) if attributes.get("transA") else (rows, depth))
+    g.constant("w", (columns, depth) if attributes.get("transB") else (depth, columns), scale=0.2)
+    inputs = ["x", "w"]
+    if bias:
+        inputs.append(g.constant("b", (columns,)))
+    g.node("Gemm", inputs, ["y"], **attributes)
+    g.output("y")
+
+
+def _scaled_residual(rows: int, depth: int, columns: int, g: Graph) -> None:
+    g.input("x", (1, rows, depth))
+    g.input("r", (1, rows, columns))
+    g.constant("w", (depth, columns), scale=0.2)
+    g.constant("b", (columns,))
+    g.constant("s", (columns,))
+    first = g.position
+    g.node("MatMul", ["x", "w"], ["m"])
+    g.node("Add", ["b", "m"], ["a"])
+    g.node("Mul", ["a", "s"], ["t"])
+    g.node("Add", ["t", "r"], ["y"])
+    g.fused("MatMulAddMulAdd", ["x", "w", "b", "s", "r"], ["y"], first)
+    g.output("y")
+
+
+# Tiers with f16 math sum runs of 8 products in f16: a few roundings of 2^-11 of sums that grow with the depth.
+_product = partial(Case, fp16=5e-3, reason="f16 partial sums")
+CASES = [
+    *(_product(f"matmul_{m}x{k}x{n}", partial(_matmul, (m, k), (k, n), True))
+      for m, k, n in ((1, 128, 256), (5, 7, 8), (33, 20, 68), (17, 5, 3), (4, 4, 1), (257, 24, 96))),
+    *(_product(f"matmul_w{n}", partial(_matmul, (3, n), (n, 10 - n), True)) for n in range(1, 10)),
+    _product("batched", partial(_matmul, (2, 3, 20, 8), (2, 3, 8, 12), False)),
+    _product("batched_odd", partial(_matmul, (6, 5, 7), (6, 7, 3), False)),
+    _product("batched_weight", partial(_matmul, (2, 9, 8), (8, 16), True)),
+    _product("repeated_x", partial(_matmul, (18, 8), (3, 8, 12), False)),
+    _product("vector", partial(_matmul, (8,), (8, 12), True)),
+    _product("into_vector", partial(_matmul, (5, 8), (8,), True)),
+    *(_product(f"gemm_{m}x{k}x{n}_a{a}b{b}", partial(_gemm, m, k, n, {"transA": a, "transB": b}, True))
+      for m, k, n, a, b in ((1, 128, 64, 0, 1), (6, 10, 8, 0, 0), (20, 16, 12, 1, 0), (20, 16, 7, 1, 1), (18, 9, 32, 0, 1))),
+    _product("gemm_no_bias", partial(_gemm, 3, 8, 8, {"transB": 1}, False)),
+    _product("scaled_residual", partial(_scaled_residual, 19, 12, 24)),
+    _product("scaled_residual_odd", partial(_scaled_residual, 5, 6, 7)),
+]
