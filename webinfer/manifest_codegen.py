@@ -56,7 +56,8 @@ def check(committed: Path) -> None:
         ]
     if stale:
         raise CheckFailed(
-            f"{committed}: {', '.join(stale)} do not match webinfer/manifest.py; run python -m webinfer.manifest_codegen"
+            f"{committed}: {', '.join(stale)} do not match webinfer/manifest.py; run python -m "
+            "webinfer.manifest_codegen"
         )
 
 

@@ -1,9 +1,10 @@
 // Measures the heaviest node of several programs on the device itself, to choose between their kernels.
 
-import { encodePass, UniformBlock, type BoundDispatch } from "./executor.js";
+import { checked, UniformBlock, type BoundDispatch } from "./executor.js";
 import type { Dispatch, Kernel, Program } from "./generated/manifest.js";
 import { DeviceMemory } from "./memory.js";
 import type { CompiledKernel, Pipelines } from "./pipelines.js";
+import { timeTogether } from "./timing.js";
 
 /** Work per timed submit: well above the cost of waiting for one. */
 const TARGET_MS = 10;
@@ -45,20 +46,21 @@ export async function calibrate(
     for (const program of programs) {
       const dispatches = program.dispatches.filter((dispatch) => dispatch.node === node);
       const compiled = await pipelines.all(dispatches.map((dispatch) => dispatch.kernel));
-      work.push(bindScratch(device, memory, dispatches, kernels, compiled));
+      const bind = (): readonly BoundDispatch[] => bindScratch(device, memory, dispatches, kernels, compiled);
+      work.push(await checked(device, `measurement of ${node}`, bind));
     }
     await memory.settle();
     const plans: { readonly bound: readonly BoundDispatch[]; readonly repeats: number }[] = [];
     for (const bound of work) {
       // The first run compiles shaders on some drivers, so it is not timed.
-      await timeSubmit(device, bound, 1);
-      const once = await timeSubmit(device, bound, 1);
+      await timeTogether(device, bound, 1);
+      const once = await timeTogether(device, bound, 1);
       plans.push({ bound, repeats: Math.min(MAX_REPEATS, Math.max(1, Math.ceil(TARGET_MS / once))) });
     }
     const milliseconds = plans.map(() => Infinity);
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const [index, { bound, repeats }] of plans.entries()) {
-        const each = (await timeSubmit(device, bound, repeats)) / repeats;
+        const each = (await timeTogether(device, bound, repeats)) / repeats;
         milliseconds[index] = Math.min(milliseconds[index] ?? Infinity, each);
       }
     }
@@ -66,15 +68,6 @@ export async function calibrate(
   } finally {
     memory.dispose();
   }
-}
-
-async function timeSubmit(device: GPUDevice, bound: readonly BoundDispatch[], repeats: number): Promise<number> {
-  const encoder = device.createCommandEncoder({ label: "webinfer calibration" });
-  for (let count = 0; count < repeats; count += 1) encodePass(encoder, bound);
-  const start = performance.now();
-  device.queue.submit([encoder.finish()]);
-  await device.queue.onSubmittedWorkDone();
-  return performance.now() - start;
 }
 
 function bindScratch(

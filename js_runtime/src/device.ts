@@ -86,5 +86,5 @@ async function requestAdapter(options: DeviceOptions): Promise<GPUAdapter> {
 
 function capabilitiesOf(source: GPUAdapter | GPUDevice): Capabilities {
   const limits = source.limits as unknown as Readonly<Record<string, number | undefined>>;
-  return { features: source.features as ReadonlySet<string>, limit: (name) => limits[name] };
+  return { features: source.features, limit: (name) => limits[name] };
 }

@@ -28,7 +28,8 @@ export class Package {
 
   /** Fetch and validate the manifest of the package folder at `url` (with or without the closing slash). */
   static async open(url: string | URL, options: FetchOptions = {}): Promise<Package> {
-    const base = new URL(url, globalThis.location?.href as string | undefined);
+    // Node has no location: there, only absolute URLs make sense.
+    const base = new URL(url, typeof location === "undefined" ? undefined : location.href);
     if (!base.pathname.endsWith("/")) base.pathname += "/";
     const at = new URL("manifest.json", base);
     const response = await request(at, options.signal);

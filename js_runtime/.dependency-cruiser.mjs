@@ -1,0 +1,60 @@
+// Imports go one way through the core; hosts and pages use the core, never the reverse.
+
+/** The layers of the core, lowest first: a module may import only from earlier rows and from its own. */
+const LAYERS = [
+  ["errors", "webgpu_flags", "generated/.*"],
+  ["tensor"],
+  ["manifest_check"],
+  ["package"],
+  ["memory", "tier", "feeds", "readback"],
+  ["device", "pipelines"],
+  ["executor"],
+  ["weights", "timing", "calibration"],
+  ["model"],
+  ["load"],
+  ["index"],
+];
+
+const pattern = (names) => `^src/(${names.join("|")})\\.(ts|js|d\\.ts)$`;
+
+export default {
+  forbidden: [
+    { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "no-dependency-in-the-core",
+      comment: "the core runs in any browser: nothing from npm, nothing from Node",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(host|page)/" },
+      to: { dependencyTypesNot: ["local", "type-only", "undetermined"], pathNot: "^src/" },
+    },
+    {
+      name: "core-does-not-know-its-users",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(host|page)/" },
+      to: { path: "^src/(host|page)/" },
+    },
+    {
+      name: "users-take-the-public-interface",
+      severity: "error",
+      from: { path: "^src/(host|page)/" },
+      to: { path: "^src/", pathNot: "^src/(host|page)/|^src/index\\.ts$" },
+    },
+    {
+      name: "every-module-has-a-layer",
+      severity: "error",
+      from: {},
+      to: { path: "^src/", pathNot: [...LAYERS.map(pattern), "^src/(host|page)/"] },
+    },
+    ...LAYERS.map((names, index) => ({
+      name: `layer-${names[0].replace(/\/.*/, "")}`,
+      severity: "error",
+      from: { path: pattern(names) },
+      to: { path: "^src/", pathNot: LAYERS.slice(0, index + 1).map(pattern) },
+    })),
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    doNotFollow: { path: "node_modules" },
+  },
+};

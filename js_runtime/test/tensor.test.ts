@@ -1,0 +1,92 @@
+// Conversions between the caller's bytes and the GPU's.
+
+import { describe, expect, test } from "vitest";
+
+import { checkFeeds } from "../src/feeds.js";
+import { halfToFloat, toArray, toGpu, toWire, type DType } from "../src/tensor.js";
+import { failure } from "./golden.js";
+
+function bytesOf(view: ArrayBufferView): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(view.buffer as ArrayBuffer, view.byteOffset, view.byteLength);
+}
+
+describe("wire to GPU and back", () => {
+  const cases: [DType, ArrayBufferView][] = [
+    ["float32", new Float32Array([1.5, -0, Infinity])],
+    ["float16", new Uint16Array([0x3c00, 0x7bff, 0x8000])],
+    ["int32", new Int32Array([-1, 2 ** 31 - 1])],
+    ["uint32", new Uint32Array([0, 2 ** 32 - 1])],
+    ["int64", new BigInt64Array([-1n, 2n ** 31n - 1n, -(2n ** 31n)])],
+    ["int8", new Int8Array([-128, -1, 127])],
+    ["uint8", new Uint8Array([0, 128, 255])],
+    ["bool", new Uint8Array([0, 1, 1])],
+  ];
+  test.each(cases)("%s keeps every value", (dtype, array) => {
+    const wire = bytesOf(array);
+    expect([...toWire(dtype, toGpu(dtype, wire, "t"))]).toEqual([...wire]);
+  });
+
+  test("narrow types take one sign-extended word each", () => {
+    const gpu = toGpu("int8", bytesOf(new Int8Array([-2, 3])), "t");
+    expect([...new Int32Array(gpu.buffer)]).toEqual([-2, 3]);
+  });
+
+  test("any non-zero bool is 1", () => {
+    const gpu = toGpu("bool", new Uint8Array([0, 1, 255]), "t");
+    expect([...new Uint32Array(gpu.buffer)]).toEqual([0, 1, 1]);
+  });
+
+  test("64-bit integers at an odd place in a shard", () => {
+    const shard = new Uint8Array(20);
+    new DataView(shard.buffer).setBigInt64(4, -5n, true);
+    expect([...new Int32Array(toGpu("int64", shard.subarray(4, 12), "t").buffer)]).toEqual([-5]);
+  });
+
+  test("a 64-bit integer beyond 32 bits is refused, not truncated", async () => {
+    const error = await failure(() => toGpu("int64", bytesOf(new BigInt64Array([0n, 2n ** 32n])), "ids"));
+    expect(error.code).toBe("input-range");
+    expect(error.message).toContain("ids: element 1 is 4294967296");
+  });
+});
+
+test("half floats: zero, subnormal, one, largest, infinity, NaN", () => {
+  const bits = [0x0000, 0x0001, 0x3c00, 0x7bff, 0xfc00, 0x7e00];
+  expect(bits.map(halfToFloat)).toEqual([0, 2 ** -24, 1, 65504, -Infinity, NaN]);
+  expect([...toArray("float16", bytesOf(new Uint16Array([0xc000])))]).toEqual([-2]);
+});
+
+describe("feeds", () => {
+  const spec = { name: "x", dtype: "float32", shape: [2, 3] } as const;
+  const inputs = [{ ...spec, shape: [...spec.shape] }];
+  const whole = new Float32Array(6);
+
+  test("what is wrong is named", async () => {
+    const cases: [Parameters<typeof checkFeeds>[1], string][] = [
+      [{ x: whole, y: whole }, "unknown-input"],
+      [{}, "missing-input"],
+      [{ x: new Float32Array(5) }, "input-shape"],
+      [{ x: { data: whole, shape: [3, 2] } }, "input-shape"],
+      [{ x: { bytes: new Uint8Array(23) } }, "input-shape"],
+      [{ x: new Int32Array(6) }, "input-dtype"],
+      [{ x: { buffer: { size: 16 } as GPUBuffer } }, "input-shape"],
+      [{ x: { buffer: { size: 64 } as GPUBuffer, offset: 2 } }, "input-shape"],
+    ];
+    for (const [feeds, code] of cases) {
+      const error = await failure(() => checkFeeds(inputs, feeds));
+      expect(error.code).toBe(code);
+      expect(error.message).toContain("input");
+    }
+  });
+
+  test("a name of Object.prototype is no input", async () => {
+    const odd = [{ name: "constructor", dtype: "float32" as const, shape: [1] }];
+    expect((await failure(() => checkFeeds(odd, {}))).code).toBe("missing-input");
+  });
+
+  test("a scalar is one element, a zero-size tensor none", () => {
+    const scalar = [{ name: "s", dtype: "float32" as const, shape: [] }];
+    expect(checkFeeds(scalar, { s: new Float32Array([2]) })).toHaveLength(1);
+    const empty = [{ name: "e", dtype: "float32" as const, shape: [2, 0] }];
+    expect(checkFeeds(empty, { e: new Float32Array(0) })).toHaveLength(1);
+  });
+});
