@@ -1,18 +1,162 @@
-"""The compiler pipeline, as one visible list of stages."""
+"""The compiler: from a source file to a package, as one visible list of stages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, Protocol
 
 import numpy as np
 import onnx_ir as ir
 
+from exporters.onnx import Source, open_onnx
 from webinfer import __version__, manifest
+from webinfer.errors import SourceError
+from webinfer.feeds import seeded_feeds
 from webinfer.kernel import Kernel, LoweredProgram
-from webinfer.package import MANIFEST, file_entries, portable_model, shard_weights
+from webinfer.package import MANIFEST, check_destination, file_entries, portable_model, shard_weights, write_package
+from webinfer.passes.contract import Stage
+from webinfer.passes.finish import Finish
+from webinfer.passes.fix_dims import FixDims
+from webinfer.passes.fold import Fold
+from webinfer.passes.fuse import Fuse, Outline
+from webinfer.passes.legalize import Legalize
 from webinfer.passes.lower import lower
+from webinfer.passes.precision import Precision
 from webinfer.plan import plan
-from webinfer.tiers import Tier
+from webinfer.quality import BARS, compare_all
+from webinfer.reference import run_reference
+from webinfer.tiers import Tier, tiers_for
+
+FloatPrecision = Literal["fp32", "fp16"]
+TARGETS = ("webgpu-mobile", "webgpu-desktop", "webgpu-all")
+PRECISIONS = ("auto", "fp32", "fp16")
+_QUALITY_RUNS = 2
+
+
+class Reporter(Protocol):
+    """Where progress goes: a terminal line, a log, JSON events."""
+
+    def begin(self, stage: str, number: int, total: int) -> None:
+        """A stage starts."""
+
+    def end(self, summary: str, notes: Sequence[str] = ()) -> None:
+        """The stage is done: what it changed and how long it took."""
+
+
+def front_stages(dims: Mapping[str, int]) -> list[Stage]:
+    """What every precision shares."""
+    return [FixDims(dims), Legalize(), Fold(), Fuse()]
+
+
+def back_stages(precision: FloatPrecision) -> list[Stage]:
+    """From the recognised operators to the graph that is lowered."""
+    return [Precision(precision), Outline(), Finish()]
+
+
+def export(
+    source: str,
+    target: str,
+    output: Path,
+    *,
+    precision: str,
+    dims: Mapping[str, tuple[int, int]],
+    licences: Sequence[str],
+    overwrite: bool,
+    reporter: Reporter,
+) -> None:
+    """Compile the .onnx file `source` for `target` into the folder `output`.
+
+    precision "auto" takes fp16 where its error stays within the fp16 bar, else fp32. Raises a WebinferError for bad
+    input; an older package at `output` stays whole until the new one is complete.
+    """
+    check_destination(output, overwrite=overwrite)
+    precisions: Sequence[FloatPrecision] = ("fp16", "fp32") if precision == "auto" else (_precision(precision),)
+    track = _Track(reporter, total=len(front_stages({})) + len(back_stages("fp32")) + 4)
+    track.begin("open")
+    opened = open_onnx(Path(source))
+    track.end(f"open: {len(opened.model.graph)} nodes, opset {opened.model.opset_imports.get('', 0)}")
+    for stage in front_stages(_fixed(dims)):
+        track.run(stage, opened.model)
+    for chosen in precisions:
+        model = opened.model.clone()
+        for stage in back_stages(chosen):
+            track.run(stage, model)
+        track.begin("measure quality")
+        error = _quality(opened, model)
+        track.end(f"measure quality: largest error against the source {error.value:.3g} ({chosen})")
+        if error.value <= BARS[chosen] or chosen == precisions[-1]:
+            break
+    tiers = tiers_for(target, chosen)
+    track.begin("lower, plan, package")
+    files = compile_model(
+        model, tiers, name=Path(source).stem, target=target, provenance=_provenance(opened, licences),
+        quality={chosen: error},
+    )
+    track.end(f"lower, plan, package: {len(tiers)} tiers, {len(files)} files")
+    track.begin("write")
+    write_package(files, output, overwrite=overwrite)
+    track.end(f"write: {sum(map(len, files.values())):,} bytes")
+
+
+class _Track:
+    """Numbers the stages for the reporter."""
+
+    def __init__(self, reporter: Reporter, total: int) -> None:
+        self._reporter = reporter
+        self._total = total
+        self._number = 0
+        self.end = reporter.end
+
+    def begin(self, name: str) -> None:
+        self._number += 1
+        self._reporter.begin(name, self._number, max(self._total, self._number))
+
+    def run(self, stage: Stage, model: ir.Model) -> None:
+        self.begin(stage.name)
+        report = stage.run(model)
+        self._reporter.end(str(report), report.changes.notes)
+
+
+def _precision(name: str) -> FloatPrecision:
+    if name == "fp32":
+        return "fp32"
+    if name == "fp16":
+        return "fp16"
+    raise SourceError(f"--precision {name}: expected one of {', '.join(PRECISIONS)}")
+
+
+def _fixed(dims: Mapping[str, tuple[int, int]]) -> dict[str, int]:
+    for name, (low, high) in dims.items():
+        if low != high:
+            raise SourceError(f"--dim {name}={low}..{high}: ranges are not supported yet; fix the size, {name}={high}")
+    return {name: low for name, (low, _) in dims.items()}
+
+
+def _provenance(opened: Source, licences: Sequence[str]) -> manifest.Provenance:
+    return manifest.Provenance(
+        source=opened.path.name,
+        source_sha256=opened.sha256[opened.path.name],
+        producer="webinfer",
+        producer_version=__version__,
+        licences=list(licences),
+    )
+
+
+def _quality(opened: Source, model: ir.Model) -> manifest.Quality:
+    """Largest absolute error of `model` against the untouched source file, on ONNX Runtime CPU."""
+    worst = 0.0
+    specs = [_spec(v) for v in model.graph.inputs]
+    proto = ir.to_proto(model)
+    for seed in range(_QUALITY_RUNS):
+        feeds = seeded_feeds(specs, seed)
+        expected = run_reference(opened.path, feeds)
+        for difference in compare_all(expected, run_reference(proto, feeds)):
+            worst = max(worst, difference.max_abs if difference.mismatched == 0 else float("inf"))
+    if not np.isfinite(worst):
+        raise SourceError(f"{opened.path}: the compiled model gives non-finite outputs where the source does not; "
+                          "export with --precision fp32")
+    return manifest.Quality(metric="max_abs_error", value=worst, runs=_QUALITY_RUNS)
 
 
 def compile_model(
@@ -59,10 +203,10 @@ def compile_model(
     return files
 
 
-def _weights(model: ir.Model, programs: Sequence[LoweredProgram] | object) -> dict[str, np.ndarray]:
+def _weights(model: ir.Model, programs: Iterable[LoweredProgram]) -> dict[str, np.ndarray]:
     """Initializers that kernels read or that are large, in order of first use; small shape data stays in the model."""
     order: dict[str, None] = {}
-    for program in programs:  # type: ignore[attr-defined]
+    for program in programs:
         for dispatch in [*program.prepare, *program.dispatches]:
             order |= dict.fromkeys(n for n in dispatch.args if n in model.graph.initializers)
     for name, value in model.graph.initializers.items():

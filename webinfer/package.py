@@ -88,15 +88,20 @@ def file_entries(files: Mapping[str, bytes]) -> list[manifest.FileEntry]:
     return [manifest.FileEntry(path=p, size_bytes=len(d), sha256=sha256(d)) for p, d in sorted(files.items())]
 
 
+def check_destination(destination: Path, *, overwrite: bool) -> None:
+    """Raises PackageError where a package cannot go to `destination`, before any work is done."""
+    if destination.exists() and not overwrite:
+        raise PackageError(f"{destination} exists: choose another folder with -o or pass --overwrite")
+    if destination.exists() and not (destination / MANIFEST).is_file():
+        raise PackageError(f"{destination} exists and is no webinfer package: choose another folder with -o")
+
+
 def write_package(files: Mapping[str, bytes], destination: Path, *, overwrite: bool = False) -> None:
     """Write all files to a folder beside `destination`, then rename it into place.
 
     Raises PackageError where the destination exists (without `overwrite`) or the disk refuses; an older package stays.
     """
-    if destination.exists() and not overwrite:
-        raise PackageError(f"{destination} exists: choose another folder with -o or pass --overwrite")
-    if destination.exists() and not (destination / MANIFEST).is_file():
-        raise PackageError(f"{destination} exists and is no webinfer package: choose another folder with -o")
+    check_destination(destination, overwrite=overwrite)
     temporary: Path | None = None
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
