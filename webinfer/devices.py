@@ -6,12 +6,12 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -87,6 +87,31 @@ class Adapter:
     def is_software(self) -> bool:
         """True where the flag or the names say that a CPU does the work: neither alone is reliable."""
         return bool(self.is_fallback) or SOFTWARE_NAMES.search(self.words) is not None
+
+
+@dataclass(frozen=True)
+class DeviceFacts:
+    """What the device offers. limits: WebGPU limit name -> value."""
+
+    adapter: Adapter
+    features: frozenset[str]
+    limits: dict[str, int]
+    user_agent: str
+
+    @classmethod
+    def from_greeting(cls, greeting: Mapping[str, Any]) -> DeviceFacts:
+        """Read what a host says when it starts."""
+        info = greeting["adapter"]
+        fallback = info.get("isFallbackAdapter")
+        vendor, architecture, device, description = (
+            str(info.get(k) or "") for k in ("vendor", "architecture", "device", "description")
+        )
+        return cls(
+            adapter=Adapter(vendor, architecture, device, description, None if fallback is None else bool(fallback)),
+            features=frozenset(greeting.get("features", ())),
+            limits={k: int(v) for k, v in greeting.get("limits", {}).items()},
+            user_agent=str(greeting.get("userAgent", "")),
+        )
 
 
 @dataclass(frozen=True)

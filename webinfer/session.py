@@ -18,7 +18,7 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from webinfer.devices import Adapter, Device, browser_path, find_device, host_dir, icd_path, node_modules, problems
+from webinfer.devices import Device, DeviceFacts, browser_path, find_device, host_dir, icd_path, node_modules, problems
 from webinfer.errors import DeviceError
 from webinfer.server import Channel, Files, HostServer
 
@@ -47,16 +47,6 @@ class HostError(DeviceError):
     def __init__(self, message: str, code: str) -> None:
         super().__init__(message)
         self.code = code
-
-
-@dataclass(frozen=True)
-class DeviceFacts:
-    """What the device offers. limits: WebGPU limit name -> value."""
-
-    adapter: Adapter
-    features: frozenset[str]
-    limits: dict[str, int]
-    user_agent: str
 
 
 @dataclass(frozen=True)
@@ -152,7 +142,7 @@ class DeviceSession:
                 argv, env={**os.environ, **env}, stdin=subprocess.PIPE, stdout=self._log, stderr=subprocess.STDOUT
             )
             greeting = self._wait(0, self._start_timeout_s, "start")
-            self._facts = _facts(greeting)
+            self._facts = DeviceFacts.from_greeting(greeting)
             if not self._any_adapter:
                 self._check_adapter(self._facts)
         except BaseException:
@@ -397,17 +387,3 @@ class LoadedModel:
     def dispose(self) -> None:
         """Free everything that the model holds on the device."""
         self.session.call("dispose", handle=self.handle)
-
-
-def _facts(greeting: Mapping[str, Any]) -> DeviceFacts:
-    info = greeting["adapter"]
-    fallback = info.get("isFallbackAdapter")
-    vendor, architecture, device, description = (
-        str(info.get(k) or "") for k in ("vendor", "architecture", "device", "description")
-    )
-    return DeviceFacts(
-        adapter=Adapter(vendor, architecture, device, description, None if fallback is None else bool(fallback)),
-        features=frozenset(greeting.get("features", ())),
-        limits={k: int(v) for k, v in greeting.get("limits", {}).items()},
-        user_agent=str(greeting.get("userAgent", "")),
-    )

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from webinfer.commands.printing import print_result
-from webinfer.devices import default_device, find_device
+from webinfer.devices import DeviceFacts, default_device, find_device
 from webinfer.errors import InputError, PackageError
 from webinfer.feeds import check_feeds, read_inputs
 from webinfer.manifest import Component, Manifest
 from webinfer.package import read_package, verify_hashes
-from webinfer.session import DeviceFacts, DeviceSession, LoadedModel
+from webinfer.session import DeviceSession, LoadedModel
 
 
 def only_component(package: Manifest, folder: Path) -> Component:
