@@ -92,7 +92,7 @@ def broken_package(folder: Path) -> Path:
 
 
 def check_commands(device: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`run` writes what the reference gives; `verify` passes, and names the kernel that was broken."""
+    """`run` writes what the reference gives, `verify` passes and names a broken kernel, `bench` measures."""
     made = feeds(0)
     words = []
     for name, array in made.items():
@@ -109,6 +109,11 @@ def check_commands(device: str, folder: Path, capsys: pytest.CaptureFixture[str]
     document = json.loads(capsys.readouterr().out)
     assert document["holds"] is True
     assert {c["output"] for c in document["checks"]} == {o.name for o in component.outputs}
+    assert call("bench", str(PACKAGE), "--device", device, "--rounds", "2", "--json") == 0
+    (own,) = json.loads(capsys.readouterr().out)["contenders"]
+    assert own["max_abs_error"] <= BAR
+    assert len(own["steady_ms"]) == 2
+    assert own["first_result_ms"] > own["load_ms"]["totalMs"] > 0
     broken = broken_package(folder)
     assert call("verify", str(broken), "--device", device) == 1
     assert f"first kernel that differs: {BROKEN} " in capsys.readouterr().err
