@@ -25,7 +25,7 @@ from webinfer.commands.inspect import inspect as inspect_package
 from webinfer.commands.run import run as run_package
 from webinfer.commands.serve import serve as serve_package
 from webinfer.commands.verify import verify as verify_package
-from webinfer.errors import WebinferError
+from webinfer.errors import UnsupportedError, WebinferError
 
 app = typer.Typer(
     name="webinfer",
@@ -218,7 +218,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _fail(status: int, message: str, kind: str, words: Sequence[str]) -> int:
-    line = " ".join(message.split())
+    # The one error that is a list keeps its lines: one per node that no kernel covers.
+    line = message.strip() if kind == UnsupportedError.__name__ else " ".join(message.split())
     if "--json" in words and kind != "CheckFailed":
         # A failed check has printed its own document already.
         print(json.dumps({"error": {"type": kind, "message": line}}))
