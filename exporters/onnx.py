@@ -9,7 +9,7 @@ from pathlib import Path
 
 import onnx
 import onnx_ir as ir
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
 from webinfer.errors import SourceError
 
@@ -57,10 +57,10 @@ def open_onnx(path: Path) -> Source:
         # By path, so that models beyond protobuf's 2 GiB pass and external data is found.
         onnx.checker.check_model(str(path))
         model = ir.serde.deserialize_model(proto)
-    except Exception as error:  # a damaged file can fail anywhere in either library
+    except Exception as error:
         raise SourceError(f"{path}: not a valid ONNX model: {_line(error)}; export it again") from error
     ir.external_data.set_base_dir(model.graph, path.parent)
-    digests = {file.name if file == path else str(file.relative_to(path.parent)): _sha256(file) for file in (path, *files)}
+    digests = {file.relative_to(path.parent).as_posix(): _sha256(file) for file in (path, *files)}
     return Source(path, model, digests)
 
 
@@ -97,7 +97,7 @@ def _check_whole(path: Path) -> None:
             value, length = _varint(file.read(10))
             position += used + length + (value if wire == 2 else 0)
             if length == 0 or position > size:
-                raise SourceError(f"{path}: cut off: expected at least {position} bytes, found {size}; download it again")
+                raise SourceError(f"{path}: cut off: expected {position} bytes or more, found {size}; get it again")
             seen.add(field)
     if _GRAPH_FIELD not in seen:
         found = "an empty file" if size == 0 else "a model without a graph"

@@ -22,7 +22,7 @@ OPAQUE = frozenset({"ChannelMajorAttention"})
 
 @dataclass(frozen=True)
 class Step:
-    """One node of a fused body. Inputs and outputs are names: outer value names, or inner ones made by earlier steps."""
+    """One node of a fused body. Inputs and outputs are names: of outer values, or of inner ones from earlier steps."""
 
     op_type: str
     inputs: tuple[str, ...]  # "" for an omitted optional input

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import pkgutil
 from functools import cache
 
@@ -15,7 +16,7 @@ def all_fusions() -> tuple[Fusion, ...]:
     """Every fusion in the order in which it runs. Raises GraphError where two share a name or an order number."""
     modules = [importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__)]
     found: list[Fusion] = sorted((m.FUSION for m in modules if hasattr(m, "FUSION")), key=lambda f: f.order)
-    for first, second in zip(found, found[1:], strict=False):
+    for first, second in itertools.pairwise(found):
         if first.order == second.order or first.name == second.name:
             raise GraphError(f"fusions {first.name} and {second.name} share an order number or a name")
     return tuple(found)

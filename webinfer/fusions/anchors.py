@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import onnx_ir as ir
 
@@ -12,9 +11,6 @@ from webinfer.fused import DOMAIN
 from webinfer.fusions.outline import Part, parts_of
 from webinfer.fusions.rewrite import FLOATS, scalar, sole_consumer
 from webinfer.ops.elementwise import ELEMENTWISE
-
-Layout = Literal["channel", "last"]
-
 ANCHORS = frozenset(
     {
         "Conv",
@@ -67,10 +63,10 @@ class Operand:
     leaves: tuple[ir.Value, ...]
 
 
-def operand(value: ir.Value, model: ir.Model, *, greedy: bool) -> Operand:
+def operand(value: ir.Value, model: ir.Model) -> Operand:
     """Pull the computation of `value` into the tail where only the tail uses it.
 
-    A computation that reads what another fusion wants (`claimed`) stays outside, unless `greedy`.
+    A computation that reads what another fusion wants (`claimed`) stays outside.
     """
     producer = value.producer()
     if producer is None or not is_elementwise(producer) or sole_consumer(value) is None:
@@ -80,8 +76,8 @@ def operand(value: ir.Value, model: ir.Model, *, greedy: bool) -> Operand:
     for source in producer.inputs:
         if source is None:
             continue
-        inner = operand(source, model, greedy=greedy)
-        if not inner.nodes and not greedy and claimed(source, model):
+        inner = operand(source, model)
+        if not inner.nodes and claimed(source, model):
             return Operand((), (value,))
         nodes |= dict.fromkeys(inner.nodes)
         leaves |= dict.fromkeys(inner.leaves)

@@ -17,7 +17,8 @@ _VIEWS = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten"})
 def _function() -> ir.Function:
     """softmax((q * scale)^T k) applied to v, from q [B, D, T], k [B, D, S], v [B, D, S] to [B, D, T]."""
     q, k, v, y = (ir.Value(name=n) for n in "qkvy")
-    number, scale, scaled, scores, weights = (ir.Value(name=n) for n in ("number", "scale", "scaled", "scores", "weights"))
+    names = ("number", "scale", "scaled", "scores", "weights")
+    number, scale, scaled, scores, weights = (ir.Value(name=n) for n in names)
     reference = ir.RefAttr("value_float", "scale", ir.AttributeType.FLOAT)
     first, second = (ir.AttrString("equation", e) for e in ("bct,bcs->bts", "bts,bcs->bct"))
     nodes = [
@@ -83,20 +84,14 @@ def _equation(node: ir.Node) -> str:
 
 
 def _contracts(first: str, second: str) -> bool:
-    """The same two contractions with any letters."""
-    try:
-        (q, k), scores = first.split("->")[0].split(","), first.split("->")[1]
-        (weights, v), out = second.split("->")[0].split(","), second.split("->")[1]
-    except (ValueError, IndexError):
-        return False
-    if len({len(t) for t in (q, k, v, scores, weights, out)} | {3}) != 1 or len(set(q + k)) != 4:
-        return False
-    b, c, t = q
-    s = k[2]
-    if k[:2] != b + c or scores != b + t + s:
-        return False
-    b2, t2, s2 = weights
-    return v[0] == b2 and v[2] == s2 and out == b2 + v[1] + t2 and len({b2, t2, s2, v[1]}) == 4
+    """Whether the two equations are those of the file's first line, in any letters."""
+    return _renamed(first, "bcts") == "bct,bcs->bts" and _renamed(second, "btsc") == "bts,bcs->bct"
+
+
+def _renamed(equation: str, letters: str) -> str:
+    """The equation with its letters replaced by `letters` in order of appearance."""
+    order = [c for c in dict.fromkeys(equation) if c.isalpha()]
+    return equation.translate({ord(c): letters[n] if n < len(letters) else "?" for n, c in enumerate(order)})
 
 
 def _unscaled(value: ir.Value) -> tuple[float, ir.Value, list[ir.Node], list[ir.Node]]:

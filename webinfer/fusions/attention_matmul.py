@@ -35,8 +35,9 @@ class _AttentionMatMul(Fusion):
         after = sole_consumer(node.outputs[0]) if node.op_type == "Softmax" else None
         if after is None or after.op_type != "MatMul" or after.inputs[0] is not node.outputs[0]:
             return None
-        if len(shape_of(node.outputs[0])) != 4:
-            return Refusal(node, f"scores of rank {len(shape_of(node.outputs[0]))}; only [batch, heads, q, kv] is taken")
+        rank = len(shape_of(node.outputs[0]))
+        if rank != 4:
+            return Refusal(node, f"scores of rank {rank}; only [batch, heads, q, kv] is taken")
         try:
             return self._match(node, after, model)
         except _Refused as refused:
@@ -91,11 +92,7 @@ def _scores(softmax: ir.Node) -> tuple[ir.Node, float, ir.Value | None, list[ir.
             return node, scale, mask, between
         factor = _factor(node)
         if factor is not None:
-            if mask is not None:
-                scale *= factor[0]
-            else:
-                scale *= factor[0]
-            current = factor[1]
+            scale, current = scale * factor[0], factor[1]
         elif node.op_type == "Add" and mask is None:
             if scale != 1.0:
                 raise _Refused("the mask is added before the scores are scaled")
@@ -109,11 +106,12 @@ def _masked(node: ir.Node) -> tuple[ir.Value, ir.Value]:
     """The operands of the Add as (scores, mask): the scores are the ones that a MatMul or a scale makes."""
     for scores, mask in (node.inputs, tuple(reversed(node.inputs))):
         producer = scores.producer() if scores is not None else None
-        if scores is not None and mask is not None and producer is not None:
-            if producer.op_type == "MatMul" or _factor(producer) is not None:
-                if not 2 <= len(shape_of(mask)) <= 4:
-                    raise _Refused(f"mask {mask.name} of rank {len(shape_of(mask))}")
-                return scores, mask
+        if scores is None or mask is None or producer is None:
+            continue
+        if producer.op_type == "MatMul" or _factor(producer) is not None:
+            if not 2 <= len(shape_of(mask)) <= 4:
+                raise _Refused(f"mask {mask.name} of rank {len(shape_of(mask))}")
+            return scores, mask
     raise _Refused("neither operand of the Add before the softmax comes from a MatMul")
 
 
@@ -131,7 +129,8 @@ def _factor(node: ir.Node) -> tuple[float, ir.Value] | None:
 
 def _split(value: ir.Value | None, name: str) -> _Heads:
     """Trace an operand back through scales and transposes to the Reshape that splits off the heads."""
-    perm, scale, nodes = (0, 1, 2, 3), 1.0, list[ir.Node]()
+    perm: tuple[int, ...] = (0, 1, 2, 3)
+    scale, nodes = 1.0, list[ir.Node]()
     while value is not None and (node := value.producer()) is not None:
         nodes.append(node)
         factor = _factor(node)
@@ -144,7 +143,7 @@ def _split(value: ir.Value | None, name: str) -> _Heads:
             source = node.inputs[0]
             before, after = shape_of(source), shape_of(value)
             if source is None or len(before) != 3 or len(after) != 4 or before[:2] != after[:2]:
-                raise _Refused(f"{name}: {list(before)} reshaped to {list(after)} is no split of the last axis into heads")
+                raise _Refused(f"{name}: {list(before)} reshaped to {list(after)} splits no heads off the last axis")
             if after[2] * after[3] != before[2]:
                 raise _Refused(f"{name}: {after[2]} heads of {after[3]} are not the hidden size {before[2]}")
             return _Heads(source, after[2], after[3], perm, scale, tuple(nodes))

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import onnx_ir as ir
-from onnxscript.rewriter import pattern
+from onnxscript.rewriter.pattern import MatchResult, RewriteRuleClassBase
 
 from webinfer.fusions.rewrite import RuleFusion, constant, initializer
 
 
-class _BatchNorm(pattern.RewriteRuleClassBase):
+class _BatchNorm(RewriteRuleClassBase):
     """y = (conv(x) - mean) * scale / sqrt(var + epsilon) + bias is a convolution with scaled weights."""
 
     def __init__(self, op_type: str) -> None:
@@ -26,11 +26,12 @@ class _BatchNorm(pattern.RewriteRuleClassBase):
     def check(  # type: ignore[override]
         self, context: object, made: ir.Value, normalized: ir.Value, scale: ir.Value, bias: ir.Value, mean: ir.Value,
         var: ir.Value, **_: object,
-    ) -> pattern.MatchResult:
+    ) -> MatchResult:
         """Everything but the input must be constant."""
-        result = pattern.MatchResult()
+        result = MatchResult()
         conv, norm = made.producer(), normalized.producer()
-        assert conv is not None and norm is not None
+        assert conv is not None
+        assert norm is not None
         for value in (*conv.inputs[1:3], scale, bias, mean, var):
             if value is not None and constant(value) is None:
                 return result.fail(f"{value.name} is not constant", value)
@@ -38,15 +39,18 @@ class _BatchNorm(pattern.RewriteRuleClassBase):
             return result.fail("the BatchNormalization is in training mode", normalized)
         return result
 
-    def rewrite(  # type: ignore[override]
+    def rewrite(
         self, op: Any, x: ir.Value, made: ir.Value, normalized: ir.Value, scale: ir.Value, bias: ir.Value,
         mean: ir.Value, var: ir.Value, **_: object,
     ) -> Any:
         """Weights are [out, in / group, ...] for Conv and [in, out / group, ...] for ConvTranspose."""
         conv, norm = made.producer(), normalized.producer()
-        assert conv is not None and norm is not None
+        assert conv is not None
+        assert norm is not None
         epsilon = norm.attributes["epsilon"].as_float() if "epsilon" in norm.attributes else 1e-5
-        gain = constant(scale) / np.sqrt(constant(var).astype(np.float64) + epsilon)  # type: ignore[union-attr, operator]
+        factors = [constant(v) for v in (scale, bias, mean, var)]
+        own_scale, own_bias, own_mean, own_var = (np.asarray(f, dtype=np.float64) for f in factors)
+        gain = own_scale / np.sqrt(own_var + epsilon)
         weight, old_bias = constant(conv.inputs[1]), constant(conv.inputs[2]) if len(conv.inputs) > 2 else None
         assert weight is not None
         if self._op_type == "Conv":
@@ -55,7 +59,7 @@ class _BatchNorm(pattern.RewriteRuleClassBase):
             group = conv.attributes["group"].as_int() if "group" in conv.attributes else 1
             grouped = weight.reshape(group, -1, *weight.shape[1:])
             scaled = (grouped * gain.reshape(group, 1, -1, *(1,) * (weight.ndim - 2))).reshape(weight.shape)
-        shifted = ((0 if old_bias is None else old_bias) - constant(mean)) * gain + constant(bias)  # type: ignore[operator]
+        shifted = ((0 if old_bias is None else old_bias) - own_mean) * gain + own_bias
         stem = conv.inputs[1].name if conv.inputs[1] is not None else made.name
         return getattr(op, self._op_type)(
             x,
@@ -68,8 +72,8 @@ class _BatchNorm(pattern.RewriteRuleClassBase):
 FUSION = RuleFusion(
     "batch norm",
     10,
-    _BatchNorm.rule("Conv"),
-    _BatchNorm.rule("ConvTranspose"),
+    _BatchNorm("Conv"),
+    _BatchNorm("ConvTranspose"),
     marker=frozenset({"BatchNormalization"}),
     reach=0,
 )

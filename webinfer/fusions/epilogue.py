@@ -67,16 +67,16 @@ def _extend(
     for value in step.inputs:
         if value is None or value is current or value.producer() in nodes:
             continue
-        found = operand(value, model, greedy=False)
+        found = operand(value, model)
         if any(operand_kind(shape_of(v), shape, anchor) is None for v in found.leaves):
             found = type(found)((), (value,))
         kind = operand_kind(shape_of(value), shape, anchor)
         if not found.nodes and kind is None:
-            return f"operand {value.name} {list(shape_of(value))} of {step.op_type} does not fit {anchor}'s {list(shape)}"
+            return f"{step.op_type} operand {value.name} {list(shape_of(value))} does not fit {anchor}'s {list(shape)}"
         nodes |= dict.fromkeys(found.nodes)
         leaves |= dict.fromkeys(found.leaves)
     if len(bound(list(leaves))) > _MAX_OPERANDS:
-        return f"{step.op_type} {step.name} would be operand number {len(bound(list(leaves)))}, kernels take {_MAX_OPERANDS}"
+        return f"{step.op_type} {step.name} would make it {len(bound(list(leaves)))} operands of {_MAX_OPERANDS}"
     nodes[step] = None
     tail.nodes, tail.leaves = nodes, leaves
     return None

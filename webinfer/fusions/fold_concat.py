@@ -41,7 +41,8 @@ def _fault(concat: ir.Node, data: ir.Value) -> str | None:
     shape = shape_of(data)
     axis = concat.attributes["axis"].as_int() % len(shape)
     if axis != 1 or shape[0] != 1 or len(concat.inputs) != 2:
-        return f"Concat of {len(concat.inputs)} tensors along axis {axis} of {list(shape)}; two along axis 1, batch 1, fold"
+        count = len(concat.inputs)
+        return f"Concat of {count} tensors along axis {axis} of {list(shape)}; two along axis 1, batch 1, fold"
     if data.is_graph_output():
         return "the concatenated tensor is a graph output"
     others = [c for c in data.consumers() if not _reads_pair(c, data)]

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import onnx_ir as ir
-from onnxscript.rewriter import pattern
+from onnxscript.rewriter.pattern import MatchResult, OrValue, RewriteRuleClassBase
 
 from webinfer.fusions.rewrite import RuleFusion, scalar
 
 
-def _wrong(**values: tuple[ir.Value | None, float]) -> pattern.MatchResult:
+def _wrong(**values: tuple[ir.Value | None, float]) -> MatchResult:
     """A failed result naming the first constant that is not what GELU has there."""
-    result = pattern.MatchResult()
+    result = MatchResult()
     for name, (value, expected) in values.items():
         found = scalar(value)
         if value is not None and (found is None or not math.isclose(found, expected, rel_tol=1e-4)):
@@ -30,7 +30,7 @@ _HALVES: tuple[Callable[[Any, Any, Any, Any], Any], ...] = (
 )
 
 
-class _Gelu(pattern.RewriteRuleClassBase):
+class _Gelu(RewriteRuleClassBase):
     """A form of GELU with the half in one of its places."""
 
     def __init__(self, place: Callable[[Any, Any, Any, Any], Any]) -> None:
@@ -43,19 +43,19 @@ class _ErfGelu(_Gelu):
 
     def pattern(self, op: Any, x: Any, root: Any, inverse: Any, one: Any, half: Any) -> Any:
         """Graph form."""
-        error = op.Add(op.Erf(pattern.OrValue([op.Div(x, root), op.Mul(x, inverse)])), one)
+        error = op.Add(op.Erf(OrValue([op.Div(x, root), op.Mul(x, inverse)])), one)
         return self._place(op, x, error, half)
 
     def check(  # type: ignore[override]
         self, context: object, one: ir.Value, half: ir.Value, root: ir.Value | None = None,
         inverse: ir.Value | None = None, **_: object,
-    ) -> pattern.MatchResult:
+    ) -> MatchResult:
         """Constants as in the definition."""
         return _wrong(
             one=(one, 1.0), half=(half, 0.5), root=(root, math.sqrt(2.0)), inverse=(inverse, math.sqrt(0.5))
         )
 
-    def rewrite(self, op: Any, x: ir.Value, **_: object) -> Any:  # type: ignore[override]
+    def rewrite(self, op: Any, x: ir.Value, **_: object) -> Any:
         """Standard operator."""
         return op.Gelu(x)
 
@@ -65,7 +65,7 @@ class _TanhGelu(_Gelu):
 
     def pattern(self, op: Any, x: Any, three: Any, cubic: Any, factor: Any, one: Any, half: Any) -> Any:
         """Graph form."""
-        cube = pattern.OrValue([op.Pow(x, three), op.Mul(op.Mul(x, x), x)])
+        cube = OrValue([op.Pow(x, three), op.Mul(op.Mul(x, x), x)])
         inner = op.Mul(op.Add(x, op.Mul(cube, cubic)), factor)
         gate = op.Add(op.Tanh(inner), one)
         return self._place(op, x, gate, half)
@@ -73,14 +73,14 @@ class _TanhGelu(_Gelu):
     def check(  # type: ignore[override]
         self, context: object, cubic: ir.Value, factor: ir.Value, one: ir.Value, half: ir.Value,
         three: ir.Value | None = None, **_: object,
-    ) -> pattern.MatchResult:
+    ) -> MatchResult:
         """Constants as in the definition."""
         return _wrong(
             three=(three, 3.0), cubic=(cubic, 0.044715), factor=(factor, math.sqrt(2.0 / math.pi)), one=(one, 1.0),
             half=(half, 0.5),
         )
 
-    def rewrite(self, op: Any, x: ir.Value, **_: object) -> Any:  # type: ignore[override]
+    def rewrite(self, op: Any, x: ir.Value, **_: object) -> Any:
         """Standard operator."""
         return op.Gelu(x, approximate="tanh")
 
@@ -88,7 +88,7 @@ class _TanhGelu(_Gelu):
 FUSION = RuleFusion(
     "gelu",
     40,
-    *(form.rule(place) for form in (_ErfGelu, _TanhGelu) for place in _HALVES),
+    *(form(place) for form in (_ErfGelu, _TanhGelu) for place in _HALVES),
     marker=frozenset({"Erf", "Tanh"}),
     reach=3,
 )

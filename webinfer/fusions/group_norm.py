@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import onnx_ir as ir
-from onnxscript.rewriter import pattern
+from onnxscript.rewriter.pattern import MatchResult, RewriteRuleClassBase
 
 from webinfer.fusions.rewrite import RuleFusion, constant, initializer, shape_of
 
 
-class _GroupNorm(pattern.RewriteRuleClassBase):
+class _GroupNorm(RewriteRuleClassBase):
     """PyTorch exports group norm so: groups become the channels of an instance norm."""
 
     def pattern(self, op: Any, x: Any, groups: Any, scale1: Any, bias1: Any, image: Any, scale: Any, bias: Any) -> Any:
@@ -24,9 +23,9 @@ class _GroupNorm(pattern.RewriteRuleClassBase):
     def check(  # type: ignore[override]
         self, context: object, x: ir.Value, grouped: ir.Value, restored: ir.Value, scale1: ir.Value, bias1: ir.Value,
         scale: ir.Value, bias: ir.Value, **_: object,
-    ) -> pattern.MatchResult:
+    ) -> MatchResult:
         """Groups must split the channels evenly, and the affine part must be per channel and constant."""
-        result = pattern.MatchResult()
+        result = MatchResult()
         image, group = shape_of(x), shape_of(grouped)
         if len(image) < 3 or len(group) != 3 or group[0] != image[0] or image[1] % group[1]:
             return result.fail(f"{list(image)} reshaped to {list(group)} is no split of channels into groups", grouped)
@@ -41,20 +40,20 @@ class _GroupNorm(pattern.RewriteRuleClassBase):
                 return result.fail(f"{value.name} is not constant", value)
         return result
 
-    def rewrite(  # type: ignore[override]
+    def rewrite(
         self, op: Any, x: ir.Value, grouped: ir.Value, normalized: ir.Value, scale1: ir.Value, bias1: ir.Value,
         scale: ir.Value, bias: ir.Value, **_: object,
     ) -> Any:
         """Fold the instance norm's own affine part (usually 1 and 0) into that of the channels."""
         channels, groups = shape_of(x)[1], shape_of(grouped)[1]
-        inner_scale, inner_bias, outer_scale, outer_bias = (constant(v) for v in (scale1, bias1, scale, bias))
-        assert inner_scale is not None and inner_bias is not None and outer_scale is not None and outer_bias is not None
+        arrays = (np.asarray(constant(v)) for v in (scale1, bias1, scale, bias))
+        inner_scale, inner_bias, outer_scale, outer_bias = arrays
         repeat = channels // groups
         gain = outer_scale.reshape(-1)
         new_scale = gain * np.repeat(inner_scale, repeat)
         new_bias = outer_bias.reshape(-1) + gain * np.repeat(inner_bias, repeat)
         producer = normalized.producer()
-        assert producer is not None and math.prod(new_scale.shape) == channels
+        assert producer is not None
         epsilon = producer.attributes["epsilon"].as_float() if "epsilon" in producer.attributes else 1e-5
         return op.GroupNormalization(
             x,
@@ -65,4 +64,4 @@ class _GroupNorm(pattern.RewriteRuleClassBase):
         )
 
 
-FUSION = RuleFusion("group norm", 20, _GroupNorm.rule(), marker=frozenset({"InstanceNormalization"}), reach=3)
+FUSION = RuleFusion("group norm", 20, _GroupNorm(), marker=frozenset({"InstanceNormalization"}), reach=3)

@@ -72,7 +72,7 @@ def outline(parts: Sequence[Part], output: ir.Value, label: str | None = None) -
         )
         inner.update(zip(part.outputs, results, strict=True))
         wires = ",".join(a.name or "" if a else "-" for a in arguments)
-        attributes = [ir.serde.serialize_attribute(a).SerializeToString(deterministic=True).hex()  # type: ignore[arg-type]
+        attributes = [ir.serde.serialize_attribute(a).SerializeToString(deterministic=True).hex()
                       for _, a in sorted(source.attributes.items())]
         signature.append(f"{source.domain}::{source.op_type}({wires}){len(results)}{attributes}")
     name = label or "".join(_SHORT.get(p.node.op_type, p.node.op_type) for p in parts[:_LONGEST_LABEL])

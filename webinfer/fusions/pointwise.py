@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from webinfer.fusions.anchors import bound, is_elementwise, operand
+from webinfer.fusions.anchors import bound, is_elementwise
 from webinfer.fusions.outline import Part, outline
-from webinfer.fusions.rewrite import Fusion, Refusal, Rewrite
+from webinfer.fusions.rewrite import Fusion, Rewrite, sole_consumer
 
 _MAX_OPERANDS = 6
 
@@ -16,26 +16,27 @@ class _Pointwise(Fusion):
 
     name, order, stage, backwards = "pointwise", 130, "outline", True
 
-    def match(self, node: ir.Node, model: ir.Model) -> Rewrite | Refusal | None:
-        """Take every elementwise producer that nobody else needs, input by input while the operands are few enough."""
+    def match(self, node: ir.Node, model: ir.Model) -> Rewrite | None:
+        """Take elementwise producers that nobody else needs while the operands are few enough."""
         if not is_elementwise(node):
             return None
-        nodes: dict[ir.Node, None] = {}
-        leaves: dict[ir.Value, None] = {}
-        for k, value in enumerate(node.inputs):
-            if value is None:
-                continue
-            found = operand(value, model, greedy=True)
-            waiting = [v for v in node.inputs[k + 1 :] if v is not None]
-            if len(bound([*leaves, *found.leaves, *waiting])) > _MAX_OPERANDS:
-                found = type(found)((), (value,))
-            nodes |= dict.fromkeys(found.nodes)
-            leaves |= dict.fromkeys(found.leaves)
-        if len(bound(list(leaves))) > _MAX_OPERANDS:
-            return Refusal(node, f"{len(bound(list(leaves)))} operands, one kernel takes {_MAX_OPERANDS}")
-        if not nodes:
+        nodes = {node}
+        leaves = [v for v in node.inputs if v is not None]
+        grown = True
+        while grown:
+            grown = False
+            for value in leaves:
+                producer = value.producer()
+                if producer is None or not is_elementwise(producer) or sole_consumer(value) is None:
+                    continue
+                wider = list(dict.fromkeys([v for v in (*leaves, *producer.inputs) if v is not None and v is not value]))
+                if len(bound(wider)) <= _MAX_OPERANDS:
+                    nodes.add(producer)
+                    leaves, grown = wider, True
+                    break
+        if len(nodes) == 1:
             return None
-        in_order = [n for n in model.graph if n in nodes or n is node]
+        in_order = [n for n in model.graph if n in nodes]
         call, function = outline([Part(n) for n in in_order], node.outputs[0], "Pointwise")
         call.name = node.name
         return Rewrite(tuple(in_order), (node.outputs[0],), (call,), (call.outputs[0],), functions=(function,))

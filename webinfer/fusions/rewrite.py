@@ -80,9 +80,12 @@ class RuleFusion(Fusion):
 
     functions: tuple[ir.Function, ...] = ()
 
-    def __init__(self, name: str, order: int, *rules: pattern.RewriteRule, marker: frozenset[str], reach: int) -> None:
+    def __init__(
+        self, name: str, order: int, *forms: pattern.RewriteRuleClassBase, marker: frozenset[str], reach: int
+    ) -> None:
         self.name, self.order = name, order
-        self._rules = pattern.RewriteRuleSet(list(rules), commute=True).rules
+        rules = [pattern.RewriteRule(f.pattern, f.rewrite, f.check, name=f.name) for f in forms]
+        self._rules = pattern.RewriteRuleSet(rules, commute=True).rules
         self._marker, self._reach = marker, reach
 
     def match(self, node: ir.Node, model: ir.Model) -> Rewrite | Refusal | None:
@@ -113,7 +116,8 @@ class RuleFusion(Fusion):
 
 def shape_of(value: ir.Value | None) -> tuple[int, ...]:
     """Static shape; stages before guarantee it."""
-    assert value is not None and value.shape is not None
+    assert value is not None
+    assert value.shape is not None
     return tuple(int(d) for d in value.shape)  # type: ignore[arg-type]
 
 

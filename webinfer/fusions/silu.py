@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import onnx_ir as ir
-from onnxscript.rewriter import pattern
+from onnxscript.rewriter.pattern import RewriteRuleClassBase
 
 from webinfer.fused import DOMAIN
 from webinfer.fusions.rewrite import RuleFusion
@@ -18,17 +18,17 @@ def _function() -> ir.Function:
     return ir.Function(DOMAIN, "Silu", graph=graph, attributes=[])
 
 
-class _Silu(pattern.RewriteRuleClassBase):
+class _Silu(RewriteRuleClassBase):
     """ONNX has no SiLU before opset 24 (Swish)."""
 
     def pattern(self, op: Any, x: Any) -> Any:
         """Graph form."""
         return op.Mul(x, op.Sigmoid(x))
 
-    def rewrite(self, op: Any, x: ir.Value) -> Any:  # type: ignore[override]
+    def rewrite(self, op: Any, x: ir.Value) -> Any:
         """Call."""
         return op.Silu(x, _domain=DOMAIN)
 
 
-FUSION = RuleFusion("silu", 50, _Silu.rule(), marker=frozenset({"Sigmoid"}), reach=1)
+FUSION = RuleFusion("silu", 50, _Silu(), marker=frozenset({"Sigmoid"}), reach=1)
 FUSION.functions = (_function(),)

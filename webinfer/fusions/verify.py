@@ -12,7 +12,7 @@ import numpy.typing as npt
 import onnx
 import onnx_ir as ir
 
-from webinfer.fusions.rewrite import Rewrite
+from webinfer.fusions.rewrite import Rewrite, shape_of
 from webinfer.reference import run_reference
 
 # Largest difference allowed, relative to the largest magnitude of the result: rounding of reordered sums. float16
@@ -70,16 +70,16 @@ class _Pair:
             return "the nodes that it replaces give non-finite values on random inputs"
         try:
             found = run_reference(self._new, _only(feeds, self._new), plain=True)
-        except Exception as error:  # ONNX Runtime raises many types; any of them means that the rewrite is no model
+        except Exception as error:  # noqa: BLE001  ONNX Runtime raises many types; any means that the rewrite is no model
             return f"ONNX Runtime refuses the replacement: {str(error).splitlines()[0]}"
         for name, value in zip(self._outputs, self._rewrite.old_outputs, strict=True):
             want, got = expected[name].astype(np.float64), found[name].astype(np.float64)
             if want.shape != got.shape:
-                return f"output {value.name} has shape {list(got.shape)}, the nodes that it replaces give {list(want.shape)}"
+                return f"output {value.name} is {list(got.shape)}, the nodes that it replaces give {list(want.shape)}"
             limit = TOLERANCE.get(value.dtype or ir.DataType.FLOAT, 0.0) * max(float(np.abs(want).max(initial=0)), 1e-3)
             worst = float(np.abs(want - got).max(initial=0))
             if not worst <= limit:  # also true for NaN
-                return f"output {value.name} differs by {worst:.3g} from the nodes that it replaces, {limit:.3g} is allowed"
+                return f"output {value.name} differs by {worst:.3g} from the nodes that it replaces, over {limit:.3g}"
         return None
 
     def _model(
@@ -109,7 +109,7 @@ class _Pair:
             proto = onnx.NodeProto(op_type=node.op_type, domain=node.domain, overload=node.overload)
             proto.input.extend(inputs)
             proto.output.extend(names[v] for v in node.outputs)
-            proto.attribute.extend(ir.serde.serialize_attribute(a) for _, a in sorted(node.attributes.items()))  # type: ignore[type-var]
+            proto.attribute.extend(ir.serde.serialize_attribute(a) for _, a in sorted(node.attributes.items()))
             protos.append(proto)
         graph = onnx.helper.make_graph(
             protos,
@@ -151,14 +151,15 @@ def _called(nodes: Iterable[ir.Node], functions: dict[Any, ir.Function]) -> list
 
 def _info(name: str, value: ir.Value) -> onnx.ValueInfoProto:
     dtype = value.dtype if value.dtype is not None else ir.DataType.FLOAT
-    return onnx.helper.make_tensor_value_info(name, int(dtype), list(value.shape or ()))
+    return onnx.helper.make_tensor_value_info(name, int(dtype), shape_of(value))
 
 
 def _feed(value: ir.Value, rng: np.random.Generator, mean: float, spread: float) -> npt.NDArray[Any]:
     """The weight itself where the value is one, else random numbers of its type."""
     if value.const_value is not None and not value.producer():
         return value.const_value.numpy()
-    assert value.dtype is not None and value.shape is not None
+    assert value.dtype is not None
+    assert value.shape is not None
     shape, dtype = value.shape.numpy(), value.dtype.numpy()
     if np.issubdtype(dtype, np.floating):
         return rng.normal(mean, spread, shape).astype(dtype)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import onnx
 import onnx_ir as ir
-import onnx_ir.passes.common as common
+from onnx_ir.passes import common
 
 from webinfer.passes.contract import Changes, Stage, dynamic_value
 

@@ -10,22 +10,26 @@ from typing import ClassVar
 import numpy as np
 import onnx
 import onnx_ir as ir
-import onnx_ir.passes.common as common
+from onnx_ir.passes import common
 from onnxscript.optimizer._constant_folding import FoldConstantsPass
 
 from webinfer.passes.contract import Changes, Stage, dynamic_value
 from webinfer.reference import run_reference
 
-# onnxscript folds with Python kernels: sizes beyond these go to ONNX Runtime, which is what the source is compared with.
+# onnxscript folds with Python kernels; larger sizes go to ONNX Runtime, which is what the source is compared with.
 _SMALL_INPUT, _SMALL_OUTPUT = 1024, 8192
 _LARGEST_RESULT = 64 << 20  # bytes; a larger constant costs more to download than to compute
-_RANDOM = frozenset({"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial"})
+_RANDOM = frozenset(
+    {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial"}
+)
 _MAX_ROUNDS = 50
+# ONNX's own inference knows these only as functions and gives up on them; the result is like the first input.
+_SHAPE_OF_INPUT = frozenset({"GroupNormalization"})
 
 
 @dataclass(frozen=True)
 class Fold(Stage):
-    """Requires static inputs; ensures that every shape and element type is known and no node has constant inputs only."""
+    """Requires static inputs; ensures that every shape and element type is known."""
 
     name: ClassVar[str] = "fold"
 
@@ -39,7 +43,7 @@ class Fold(Stage):
             counts["no-ops removed"] += _remove_noops(model)
             counts["common subexpressions"] += _counted(model, common.CommonSubexpressionEliminationPass())
             counts["dead nodes"] += _counted(model, common.RemoveUnusedNodesPass())
-            common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(model)
+            _infer(model)
             if _fingerprint(model) == before:
                 break
         duplicates = len(model.graph.initializers)
@@ -57,6 +61,13 @@ class Fold(Stage):
     def ensures(self, model: ir.Model) -> str | None:
         """Every value is static and typed."""
         return dynamic_value(model)
+
+
+def _infer(model: ir.Model) -> None:
+    for node in model.graph:
+        if node.op_type in _SHAPE_OF_INPUT and not node.domain and node.inputs[0] is not None:
+            node.outputs[0].shape, node.outputs[0].type = node.inputs[0].shape, node.inputs[0].type
+    common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(model)
 
 
 def _fingerprint(model: ir.Model) -> tuple[int, int, int]:

@@ -1,4 +1,4 @@
-"""Runs the fusions of one stage in order; each rewrite is verified numerically and dropped with its reason on a miss."""
+"""Runs the fusions of one stage in order; a rewrite that does not hold numerically is dropped with its reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import onnx_ir as ir
-import onnx_ir.passes.common as common
+from onnx_ir.passes import common
 
 from webinfer.fused import DOMAIN
 from webinfer.fusions import all_fusions

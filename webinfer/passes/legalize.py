@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import onnx_ir as ir
-import onnx_ir.passes.common as common
+from onnx_ir.passes import common
 from onnxscript.version_converter import ConvertVersionPass
 
 from webinfer.passes.contract import Changes, Stage
