@@ -10,6 +10,7 @@ const dist = join(root, "dist");
 
 await rm(dist, { recursive: true, force: true });
 await mkdir(join(dist, "host"), { recursive: true });
+await mkdir(join(dist, "page"), { recursive: true });
 
 const shared = { bundle: true, format: "esm", target: "es2023", logLevel: "warning", absWorkingDir: root };
 await Promise.all([
@@ -23,5 +24,8 @@ await Promise.all([
     external: ["webgpu"],
   }),
   build({ ...shared, entryPoints: ["src/host/browser.ts"], outfile: "dist/host/host-browser.js" }),
+  build({ ...shared, entryPoints: ["src/page/page.ts"], outfile: "dist/page/page.js" }),
   cp(join(root, "src/host/index.html"), join(dist, "host/index.html")),
+  cp(join(root, "src/page/index.html"), join(dist, "page/index.html")),
+  cp(join(root, "src/page/style.css"), join(dist, "page/style.css")),
 ]);

@@ -2,11 +2,11 @@
 
 import { InputError } from "./errors.js";
 import type { TensorSpec } from "./generated/manifest.js";
-import { elementCount, gpuBytes, holds, toGpu, wireBytes, type TensorArray } from "./tensor.js";
+import { elementCount, floatToHalf, gpuBytes, holds, toGpu, wireBytes, type TensorArray } from "./tensor.js";
 
 /**
- * One input: a typed array of the input's element type (row-major; float16 as bit patterns in a Uint16Array), the same
- * with its shape, raw little-endian bytes, or a GPUBuffer in the GPU's layout that the run copies from.
+ * One input: a typed array of the input's element type (row-major; float16 as bit patterns in a Uint16Array or as
+ * float32 values), the same with its shape, raw little-endian bytes, or a GPUBuffer in the GPU's layout that the run copies from.
  */
 export type Feed =
   | TensorArray
@@ -85,6 +85,9 @@ function fromArray(spec: TensorSpec, array: TensorArray): Uint8Array<ArrayBuffer
       "input-shape",
       `input ${spec.name}: expected ${String(count)} elements for [${spec.shape.join(", ")}], found ${String(array.length)}`,
     );
+  }
+  if (spec.dtype === "float16" && array instanceof Float32Array) {
+    return new Uint8Array(Uint16Array.from(array, floatToHalf).buffer);
   }
   // queue.writeBuffer takes no view of a SharedArrayBuffer in every browser.
   const bytes =

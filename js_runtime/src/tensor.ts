@@ -105,14 +105,14 @@ export function toArray(dtype: DType, wire: Uint8Array<ArrayBuffer>): TensorArra
   }
 }
 
-/** Whether a caller's array holds elements of `dtype`. float16 is given as the bit patterns in a Uint16Array. */
+/** Whether a caller's array holds elements of `dtype`: float16 comes as bit patterns, or as float32 values to round. */
 export function holds(dtype: DType, array: ArrayBufferView): boolean {
   const name = Object.prototype.toString.call(array).slice(8, -1);
   switch (dtype) {
     case "float32":
       return name === "Float32Array";
     case "float16":
-      return name === "Uint16Array" || name === "Float16Array";
+      return name === "Uint16Array" || name === "Float16Array" || name === "Float32Array";
     case "int32":
       return name === "Int32Array";
     case "uint32":
@@ -137,6 +137,29 @@ export function halfToFloat(bits: number): number {
   if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
+
+/** IEEE 754 binary16 bit pattern nearest to a number, ties to even; beyond 65504 it is an infinity. */
+export function floatToHalf(value: number): number {
+  FLOAT[0] = value;
+  const bits = WORD[0] ?? 0;
+  const sign = (bits >>> 16) & 0x8000;
+  const exponent = ((bits >>> 23) & 0xff) - 112;
+  const fraction = bits & 0x7fffff;
+  if (exponent === 143) return sign | 0x7c00 | (fraction === 0 ? 0 : 0x200);
+  if (exponent >= 31) return sign | 0x7c00;
+  if (exponent < -10) return sign;
+  // A subnormal shifts its implicit one into the fraction.
+  const shift = exponent > 0 ? 13 : 14 - exponent;
+  const kept = exponent > 0 ? fraction : fraction | 0x800000;
+  const half = (exponent > 0 ? exponent << 10 : 0) | (kept >>> shift);
+  const rest = kept & ((1 << shift) - 1);
+  const tie = 1 << (shift - 1);
+  // A carry out of the fraction moves on into the exponent, as it should.
+  return sign | (rest > tie || (rest === tie && (half & 1) === 1) ? half + 1 : half);
+}
+
+const FLOAT = new Float32Array(1);
+const WORD = new Uint32Array(FLOAT.buffer);
 
 function narrow(wire: Uint8Array<ArrayBuffer>, name: string): Int32Array<ArrayBuffer> {
   // Shards place tensors at any byte; a BigInt64Array needs 8-byte alignment.

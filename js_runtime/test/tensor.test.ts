@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 
 import { checkFeeds } from "../src/feeds.js";
-import { halfToFloat, toArray, toGpu, toWire, type DType } from "../src/tensor.js";
+import { floatToHalf, halfToFloat, toArray, toGpu, toWire, type DType } from "../src/tensor.js";
 import { failure } from "./golden.js";
 
 function bytesOf(view: ArrayBufferView): Uint8Array<ArrayBuffer> {
@@ -53,6 +53,20 @@ test("half floats: zero, subnormal, one, largest, infinity, NaN", () => {
   const bits = [0x0000, 0x0001, 0x3c00, 0x7bff, 0xfc00, 0x7e00];
   expect(bits.map(halfToFloat)).toEqual([0, 2 ** -24, 1, 65504, -Infinity, NaN]);
   expect([...toArray("float16", bytesOf(new Uint16Array([0xc000])))]).toEqual([-2]);
+});
+
+test("every half float survives the way to float32 and back; ties go to even", () => {
+  for (let bits = 0; bits < 0x10000; bits += 1) {
+    const value = halfToFloat(bits);
+    if (!Number.isNaN(value)) expect(floatToHalf(value)).toBe(bits);
+  }
+  expect(floatToHalf(NaN) & 0x7e00).toBe(0x7e00);
+  expect(floatToHalf(1 + 2 ** -11)).toBe(0x3c00);
+  expect(floatToHalf(1 + 3 * 2 ** -11)).toBe(0x3c02);
+  expect(floatToHalf(65519.99)).toBe(0x7bff);
+  expect(floatToHalf(65520)).toBe(0x7c00);
+  expect(floatToHalf(2 ** -25)).toBe(0x0000);
+  expect(floatToHalf(2 ** -25 * 1.5)).toBe(0x0001);
 });
 
 describe("feeds", () => {
