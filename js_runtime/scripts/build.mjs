@@ -14,7 +14,7 @@ await mkdir(join(dist, "page"), { recursive: true });
 
 const shared = { bundle: true, format: "esm", target: "es2023", logLevel: "warning", absWorkingDir: root };
 await Promise.all([
-  build({ ...shared, entryPoints: ["src/index.ts"], outfile: "dist/index.js", sourcemap: true }),
+  build({ ...shared, entryPoints: ["src/index.ts"], outfile: "dist/index.js" }),
   build({
     ...shared,
     entryPoints: ["src/host/node.ts"],

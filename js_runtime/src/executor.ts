@@ -54,6 +54,7 @@ export class Executor {
   readonly #memory: DeviceMemory;
   readonly #buffers: (GPUBuffer | undefined)[];
   readonly #uniforms: UniformBlock;
+  readonly #prepareUniforms: UniformBlock;
   #dispatches: readonly BoundDispatch[] = [];
 
   constructor(device: GPUDevice, memory: DeviceMemory, program: Program, kernels: ReadonlyMap<string, Kernel>) {
@@ -63,7 +64,8 @@ export class Executor {
     this.#buffers = program.buffers.map(({ kind, size_bytes }, index) =>
       kind === "staging" ? undefined : memory.create(kind, size_bytes, `${kind} ${String(index)}`),
     );
-    this.#uniforms = new UniformBlock(device, memory, [...program.prepare, ...program.dispatches], kernels);
+    this.#uniforms = new UniformBlock(device, memory, program.dispatches, kernels);
+    this.#prepareUniforms = new UniformBlock(device, memory, program.prepare, kernels);
   }
 
   /** The dispatches of a run, in order; empty before `bind`. */
@@ -93,13 +95,21 @@ export class Executor {
   bindPrepare(index: number, kernels: ReadonlyMap<string, CompiledKernel>): BoundDispatch {
     const dispatch = this.program.prepare[index];
     if (dispatch === undefined) throw new RangeError(`prepare has no dispatch ${String(index)}`);
-    return this.#bind(dispatch, kernels);
+    return this.#bind(dispatch, this.#prepareUniforms, kernels);
+  }
+
+  /** Free what only the load-time dispatches needed; they have all been submitted. */
+  releasePrepare(): void {
+    this.#prepareUniforms.release();
+    for (const index of this.program.buffers.keys()) {
+      if (this.program.buffers[index]?.kind === "staging") this.releaseStaging(index);
+    }
   }
 
   /** Build the bind groups of all dispatches, once. */
   async bind(kernels: ReadonlyMap<string, CompiledKernel>): Promise<void> {
     this.#dispatches = await checked(this.#device, "bind groups", () =>
-      this.program.dispatches.map((dispatch) => this.#bind(dispatch, kernels)),
+      this.program.dispatches.map((dispatch) => this.#bind(dispatch, this.#uniforms, kernels)),
     );
   }
 
@@ -117,14 +127,14 @@ export class Executor {
     await this.#device.queue.onSubmittedWorkDone();
   }
 
-  #bind(dispatch: Dispatch, kernels: ReadonlyMap<string, CompiledKernel>): BoundDispatch {
+  #bind(dispatch: Dispatch, uniforms: UniformBlock, kernels: ReadonlyMap<string, CompiledKernel>): BoundDispatch {
     const compiled = kernels.get(dispatch.kernel);
     if (compiled === undefined) throw new GpuError("compile", `kernel ${dispatch.kernel} was not compiled`);
     const entries: GPUBindGroupEntry[] = dispatch.args.map((span: Span, binding) => ({
       binding,
       resource: { buffer: this.buffer(span.buffer), offset: span.offset, size: span.size_bytes },
     }));
-    const uniform = this.#uniforms.resource(dispatch);
+    const uniform = uniforms.resource(dispatch);
     if (uniform !== undefined) entries.push({ binding: entries.length, resource: uniform });
     return {
       kernel: dispatch.kernel,
@@ -138,6 +148,7 @@ export class Executor {
 
 /** The uniform structs of all given dispatches in one buffer, written once. */
 export class UniformBlock {
+  readonly #memory: DeviceMemory;
   readonly #buffer: GPUBuffer | undefined;
   readonly #places = new Map<Dispatch, { readonly offset: number; readonly size: number }>();
 
@@ -147,6 +158,7 @@ export class UniformBlock {
     dispatches: readonly Dispatch[],
     kernels: ReadonlyMap<string, Kernel>,
   ) {
+    this.#memory = memory;
     const alignment = device.limits.minUniformBufferOffsetAlignment;
     let end = 0;
     for (const dispatch of dispatches) {
@@ -178,6 +190,11 @@ export class UniformBlock {
     }
     this.#buffer = memory.create("uniform", end, "uniforms");
     device.queue.writeBuffer(this.#buffer, 0, block.buffer);
+  }
+
+  /** Destroy the buffer; the work that uses it was submitted. */
+  release(): void {
+    if (this.#buffer !== undefined) this.#memory.destroy(this.#buffer);
   }
 
   /** The binding of a dispatch's struct; undefined for a kernel without parameters. */

@@ -65,6 +65,7 @@ export async function streamWeights(
       await advance();
     }
   }
+  executor.releasePrepare();
 }
 
 /** Write bytes and zero the rest of the last 16-byte granule, so that a reused buffer shows no old data. */

@@ -169,6 +169,7 @@ describe("memory", () => {
     expect(byKind.weight.bytes).toBe(model.info.plan.weightBytes);
     expect(byKind.activation.bytes).toBe(model.info.plan.activationPeakBytes);
     expect(model.memory().stagingPeakBytes).toBe(48);
+    expect(model.memory().bytes).toBeLessThanOrEqual(model.info.plan.gpuBytes);
   });
 
   test("dispose frees everything, twice does no harm, later use is refused", async () => {
