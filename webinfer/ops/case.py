@@ -75,14 +75,13 @@ class Graph:
                                             **attributes))
         return outputs[0]
 
-    def fused(self, name: str, inputs: Sequence[str], outputs: Sequence[str], first: int,
-              attributes: dict[str, Any] | None = None) -> str:
+    def fused(self, name: str, inputs: Sequence[str], outputs: Sequence[str], first: int, **attributes: Any) -> str:
         """Outline the nodes from position `first` on into the function ai.webinfer::`name` and call it."""
         body, self._nodes = self._nodes[first:], self._nodes[:first]
         imports = [helper.make_opsetid("", self._opset), helper.make_opsetid(DOMAIN, 1)]
         self._functions.append(helper.make_function(DOMAIN, name, inputs, outputs, body, imports,
-                                                    attributes=list(attributes or {})))
-        return self.node(name, inputs, outputs, domain=DOMAIN, **(attributes or {}))
+                                                    attributes=list(attributes)))
+        return self.node(name, inputs, outputs, domain=DOMAIN, **attributes)
 
     @property
     def position(self) -> int:
