@@ -77,11 +77,16 @@ def operand(value: ir.Value, model: ir.Model) -> Operand:
         if source is None:
             continue
         inner = operand(source, model)
-        if not inner.nodes and claimed(source, model):
+        if not inner.nodes and not _converts(producer) and claimed(source, model):
             return Operand((), (value,))
         nodes |= dict.fromkeys(inner.nodes)
         leaves |= dict.fromkeys(inner.leaves)
     return Operand((*nodes, producer), tuple(leaves))
+
+
+def _converts(node: ir.Node) -> bool:
+    """A change of type, or of scale by a constant: reading through it moves fewer bytes than storing its result."""
+    return node.op_type == "Cast" or (node.op_type == "Mul" and any(scalar(v) is not None for v in node.inputs))
 
 
 def bound(values: Sequence[ir.Value]) -> list[ir.Value]:

@@ -1,8 +1,9 @@
-"""Converts a float32 graph to float16, with float32 inputs and outputs and float32 islands where 16 bits do not do."""
+"""Converts a float32 graph to float16: 16-bit storage everywhere, float32 where 16 bits do not do."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -11,25 +12,29 @@ import numpy.typing as npt
 import onnx_ir as ir
 
 from webinfer.fused import DOMAIN
+from webinfer.fusions.rewrite import initializer, shape_of, sole_consumer
 from webinfer.ops.elementwise import ELEMENTWISE
 from webinfer.passes.contract import Changes, Stage, describe, dynamic_value
+from webinfer.passes.ranges import ATTENTION, LINEAR, MOVES, NORMS, Exponents, Feeds, magnitudes, sample_inputs
 
+_HALF, _FULL = ir.DataType.FLOAT16, ir.DataType.FLOAT
 _MAX_FLOAT16 = 65504.0
 # Inputs that stay float32 whatever the operator computes in (roi and scales of Resize address pixels).
 _FLOAT32_INPUTS = {"Resize": (1, 2)}
-_VIEWS = frozenset({"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Split", "Slice", "Concat", "Transpose", "Expand"})
 
 
 @dataclass(frozen=True)
 class Precision(Stage):
-    """Requires static shapes; ensures float32 inputs and outputs and, for fp16, float16 between them.
+    """Requires static shapes; ensures float32 inputs and outputs and, for fp16, float16 storage between them.
 
-    A node is an island, computed in float32, where one of its weights is beyond float16's range, or where it is part
-    of the arithmetic on the model's inputs before the first operator with a kernel of its own (timesteps and noise
-    levels are squared and divided there, and nothing is gained by halving a few numbers).
+    Values that get large on `samples` (made up where empty) are stored times a power of two, see ranges.py. Nodes are
+    computed in float32 (islands) where they are elementwise on such values, where a weight is beyond float16's range,
+    and where they are arithmetic on the model's inputs before the first operator with a kernel of its own: timesteps
+    and noise levels are squared and divided there, and nothing is gained by halving a few numbers.
     """
 
     precision: Literal["fp32", "fp16"]
+    samples: Sequence[Feeds] = ()
     name: ClassVar[str] = "precision"
 
     def requires(self, model: ir.Model) -> str | None:
@@ -37,125 +42,239 @@ class Precision(Stage):
         return dynamic_value(model) or super().requires(model)
 
     def apply(self, model: ir.Model) -> Changes:
-        """Nothing for fp32."""
-        return _Conversion(model).run() if self.precision == "fp16" else Changes()
+        """Nothing for fp32. Raises GraphError where the model gives non-finite values on the samples."""
+        if self.precision == "fp32":
+            return Changes()
+        exponents = Exponents(model, magnitudes(model, self.samples or sample_inputs(model)))
+        return _Conversion(model, exponents).run()
 
     def ensures(self, model: ir.Model) -> str | None:
         """Interface types, and no operator that mixes the two float types."""
-        for value in (*model.graph.inputs, *model.graph.outputs):
-            if value.dtype == ir.DataType.FLOAT16 and self.precision == "fp16":
-                return f"{value.name} of the interface became float16"
+        if self.precision == "fp16":
+            changed = [v.name for v in (*model.graph.inputs, *model.graph.outputs) if v.dtype == _HALF]
+            if changed:
+                return f"{changed[0]!r} of the interface became float16"
         for node in model.graph:
             kept = _FLOAT32_INPUTS.get(node.op_type, ())
             types = {v.dtype for k, v in enumerate(node.inputs) if v is not None and k not in kept}
-            if {ir.DataType.FLOAT, ir.DataType.FLOAT16} <= types:
+            if {_FULL, _HALF} <= types:
                 return f"node {describe(node)} mixes float32 and float16 inputs"
         return None
 
 
 @dataclass
 class _Conversion:
+    """`_true` holds float32 values as they are, `_stored` float16 values times 2^-k; keys are the values of before."""
+
     model: ir.Model
-    casts: dict[tuple[ir.Value, ir.DataType], ir.Value] = field(default_factory=dict)
-    halves: dict[ir.Value, ir.Value] = field(default_factory=dict)
+    exponents: Exponents
     counts: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    _true: dict[ir.Value, ir.Value] = field(default_factory=dict)
+    _stored: dict[ir.Value, ir.Value] = field(default_factory=dict)
+    _constants: dict[tuple[Any, ...], ir.Value] = field(default_factory=dict)
+    _floats: set[ir.Value] = field(default_factory=set)  # what was float32 before; types change on the way
+    _wide: set[ir.Node] = field(default_factory=set)
+    _early: set[ir.Node] = field(default_factory=set)
 
     def run(self) -> Changes:
+        """Convert node by node."""
         graph = self.model.graph
-        islands = self._islands()
-        interface = set(graph.outputs)
+        self._floats = {v for n in graph for v in (*n.inputs, *n.outputs) if v is not None and v.dtype == _FULL}
+        self._wide = self._islands()
+        self._true |= {v: v for v in graph.inputs}
+        outputs = list(graph.outputs)
         for node in list(graph):
-            target = ir.DataType.FLOAT if node in islands else ir.DataType.FLOAT16
-            kept = _FLOAT32_INPUTS.get(node.op_type, ())
-            for k, value in enumerate(node.inputs):
-                if value is not None and value.dtype in (ir.DataType.FLOAT, ir.DataType.FLOAT16):
-                    wanted = ir.DataType.FLOAT if k in kept else target
-                    node.replace_input_with(k, self._typed(value, wanted, node))
-            for output in node.outputs:
-                if output.dtype == ir.DataType.FLOAT and target == ir.DataType.FLOAT16:
-                    output.type = ir.TensorType(target)
-            if target == ir.DataType.FLOAT16 and node.op_type == "Cast" and not node.domain:
-                if node.attributes["to"].as_int() == ir.DataType.FLOAT:
-                    node.attributes["to"] = ir.AttrInt64("to", int(ir.DataType.FLOAT16))
-        for output in interface:
-            if output.dtype == ir.DataType.FLOAT16:
-                self._restore(output)
-        self._drop_unused()
-        self.counts["float32 islands"] = len(islands)
+            if any(v in self._floats for v in (*node.inputs, *node.outputs)):
+                (self._full if node in self._wide else self._half)(node)
+        for k, output in enumerate(outputs):
+            if output in self._stored and output not in self._true:
+                self._restore(k, output)
+        for value in list(graph.initializers.values()):
+            if not value.uses() and not value.is_graph_output():
+                del graph.initializers[value.name or ""]
+        scaled = {n for n in self._stored if self.exponents.of(n)}
+        self.counts |= {"float32 islands": len(self._wide), "values scaled": len(scaled)}
         return Changes(self.counts, tuple(self.notes))
 
+    # -- which nodes compute in float32 --------------------------------------------------------------------------------
+
     def _islands(self) -> set[ir.Node]:
-        islands: set[ir.Node] = set()
+        wide: set[ir.Node] = set()
         early = set(self.model.graph.inputs)
         for node in self.model.graph:
-            wide = next((v for v in node.inputs if self._beyond_range(v)), None)
-            light = node.op_type in _VIEWS or (node.op_type in ELEMENTWISE and node.domain in ("", DOMAIN))
-            runtime = [v for v in node.inputs if v is not None and not v.is_initializer()]
-            if wide is not None:
-                self.notes.append(f"{describe(node)} stays float32: {wide.name} is beyond float16's range of +-65504")
-                islands.add(node)
-            elif light and runtime and all(v in early for v in runtime):
-                islands.add(node)
+            inputs = [v for v in node.inputs if v is not None]
+            floats = [v for v in inputs if v.dtype == _FULL]
+            large = next((v for v in floats if _beyond_range(v)), None)
+            pointwise = node.op_type in ELEMENTWISE and node.domain in ("", DOMAIN)
+            runtime = [v for v in inputs if not v.is_initializer()]
+            scaled = any(self.exponents.of(v) for v in (*floats, *node.outputs) if v.dtype == _FULL)
+            if large is not None:
+                self.notes.append(f"{describe(node)} stays float32: {large.name} is beyond float16's range of +-65504")
+                wide.add(node)
+            elif (pointwise or node.op_type in MOVES) and runtime and all(v in early for v in runtime):
+                wide.add(node)
+                self._early.add(node)
                 early.update(node.outputs)
-            elif not any(v is not None and v.dtype == ir.DataType.FLOAT for v in node.inputs) and node.op_type != "Cast":
-                if any(o.dtype == ir.DataType.FLOAT for o in node.outputs):
-                    islands.add(node)  # makes floats from other types by an attribute; a Cast follows
-        return islands
+            elif scaled and (pointwise or not self._takes_exponents(node)):
+                wide.add(node)
+            elif not floats and node.op_type != "Cast" and any(o.dtype == _FULL for o in node.outputs):
+                wide.add(node)  # makes floats from other types; a Cast follows
+        return wide
 
-    def _beyond_range(self, value: ir.Value | None) -> bool:
-        if value is None or not value.is_initializer() or value.const_value is None or value.dtype != ir.DataType.FLOAT:
-            return False
-        array = value.const_value.numpy()
-        finite = array[np.isfinite(array)]
-        return bool(finite.size and np.abs(finite).max() > _MAX_FLOAT16)
+    def _takes_exponents(self, node: ir.Node) -> bool:
+        if node.op_type in ATTENTION and len(node.inputs) > 3:
+            return all(v is None or not self.exponents.of(v) for v in node.inputs[3:])
+        return node.op_type in LINEAR | NORMS | MOVES | ATTENTION
 
-    def _typed(self, value: ir.Value, wanted: ir.DataType, reader: ir.Node) -> ir.Value:
-        """`value` in the wanted type: a converted constant, or one Cast that all readers share."""
-        if value.dtype == wanted:
-            return value
+    # -- conversion of one node ----------------------------------------------------------------------------------------
+
+    def _full(self, node: ir.Node) -> None:
+        """Compute in float32; store the results in float16 unless one float32 node or the caller reads them."""
+        for k, value in enumerate(node.inputs):
+            if value is not None and value in self._floats:
+                node.replace_input_with(k, self._read_true(value, node))
+        for output in node.outputs:
+            self._true[output] = output
+            reader = sole_consumer(output)
+            stays = node in self._early or output.is_graph_output() or reader in self._wide
+            if not stays and output in self._floats and output.uses():
+                self._stored[output] = self._scaled(output, -self.exponents.of(output), _HALF, after=node)
+                del self._true[output]
+
+    def _half(self, node: ir.Node) -> None:
+        """Compute on stored inputs; scale the result where its exponent differs from what the operator gives."""
+        raw = self.exponents.raw(node)
+        kept = _FLOAT32_INPUTS.get(node.op_type, ())
+        self._adjust(node, raw)
+        for k, value in enumerate(node.inputs):
+            if value is not None and value in self._floats and k not in kept:
+                node.replace_input_with(k, self._read_stored(value, node))
+        for output in node.outputs:
+            if output not in self._floats:
+                continue
+            k = self.exponents.of(output)
+            output.type = ir.TensorType(_HALF)
+            if raw == k:
+                self._stored[output] = output
+            elif sole_consumer(output) in self._wide:
+                self._true[output] = self._scaled(output, raw, _FULL, after=node)
+            else:
+                self._stored[output] = self._scaled(output, raw - k, _HALF, after=node)
+
+    def _adjust(self, node: ir.Node, raw: int) -> None:
+        """Make attributes and constants fit scaled inputs."""
+        if node.op_type == "Cast" and node.attributes["to"].as_int() == _FULL:
+            node.attributes["to"] = ir.AttrInt64("to", int(_HALF))
+        source = node.inputs[0]
+        if source is None:
+            return
+        parts = self.exponents.parts(source)
+        if node.op_type in LINEAR:
+            if parts is not None:
+                factors = [np.full(shape_of(v)[1], 2.0 ** (self.exponents.of(v) - raw)) for v in parts]
+                factor = np.concatenate(factors).reshape(1, -1, *(1,) * (len(shape_of(node.inputs[1])) - 2))
+                self._replace(node, 1, factor, ("parts", *map(self.exponents.of, parts)))
+            if len(node.inputs) > 2:
+                self._replace(node, 2, np.array(2.0**-raw), ("raw", raw))
+        elif node.op_type in NORMS:
+            k = min(map(self.exponents.of, parts)) if parts is not None else self.exponents.of(source)
+            epsilon = node.attributes["epsilon"].as_float() if "epsilon" in node.attributes else 1e-5
+            node.attributes["epsilon"] = ir.AttrFloat32("epsilon", epsilon * 4.0**-k)
+        elif node.op_type in ATTENTION:
+            q, k = (self.exponents.of(v) for v in node.inputs[:2] if v is not None)
+            if q + k:
+                node.attributes["scale"] = ir.AttrFloat32("scale", node.attributes["scale"].as_float() * 2.0 ** (q + k))
+
+    # -- values --------------------------------------------------------------------------------------------------------
+
+    def _read_true(self, value: ir.Value, reader: ir.Node) -> ir.Value:
+        """`value` in float32. Each reader gets its own conversion, so that it can become part of the reader's kernel."""
         if value.is_initializer():
-            return self._half(value)
-        key = (value, wanted)
-        if key not in self.casts:
-            cast = ir.Node("", "Cast", [value], [ir.AttrInt64("to", int(wanted))])
-            suffix = "f16" if wanted == ir.DataType.FLOAT16 else "f32"
-            cast.outputs[0].name = f"{value.name}/{suffix}"
-            cast.outputs[0].type, cast.outputs[0].shape = ir.TensorType(wanted), value.shape
-            self.model.graph.insert_before(reader, cast)
-            self.casts[key] = cast.outputs[0]
-            self.counts["casts"] += 1
-        return self.casts[key]
+            return value
+        if value in self._true:
+            return self._true[value]
+        return self._scaled(self._stored[value], self.exponents.of(value), _FULL, before=reader)
 
-    def _half(self, value: ir.Value) -> ir.Value:
-        if value not in self.halves:
+    def _read_stored(self, value: ir.Value, reader: ir.Node) -> ir.Value:
+        """`value` in float16, times 2^-k; made once."""
+        k = self.exponents.of(value)
+        if value.is_initializer():
+            return self._constant(value, np.array(2.0**-k), ("stored", k))
+        if value not in self._stored:
+            self._stored[value] = self._scaled(self._true[value], -k, _HALF, before=reader)
+        return self._stored[value]
+
+    def _scaled(
+        self, value: ir.Value, exponent: int, target: ir.DataType, *, before: ir.Node | None = None,
+        after: ir.Node | None = None,
+    ) -> ir.Value:
+        """value * 2^exponent in the target type, multiplied in float32."""
+        nodes: list[ir.Node] = []
+
+        def add(op_type: str, inputs: Sequence[ir.Value], attributes: Sequence[ir.Attr], dtype: ir.DataType) -> ir.Value:
+            node = ir.Node("", op_type, inputs, attributes)
+            self.counts["conversions"] += 1
+            made = node.outputs[0]
+            made.name = f"{value.name}/{self.counts['conversions']}"
+            made.type, made.shape = ir.TensorType(dtype), value.shape
+            nodes.append(node)
+            return made
+
+        current = value
+        if current.dtype == _HALF and (exponent or target == _FULL):
+            current = add("Cast", [current], [ir.AttrInt64("to", int(_FULL))], _FULL)
+        if exponent:
+            current = add("Mul", [current, self._factor(exponent)], [], _FULL)
+        if current.dtype != target:
+            current = add("Cast", [current], [ir.AttrInt64("to", int(target))], target)
+        if before is not None:
+            self.model.graph.insert_before(before, nodes)
+        elif after is not None:
+            self.model.graph.insert_after(after, nodes)
+        return current
+
+    def _factor(self, exponent: int) -> ir.Value:
+        key = ("factor", exponent)
+        if key not in self._constants:
+            made = initializer(f"two_to_{exponent}", np.array(2.0**exponent, np.float32))
+            self._constants[key] = self.model.graph.initializers.setdefault(made.name or "", made)
+            self.model.graph.register_initializer(self._constants[key])
+        return self._constants[key]
+
+    def _replace(self, node: ir.Node, k: int, factor: npt.NDArray[Any], key: tuple[Any, ...]) -> None:
+        value = node.inputs[k]
+        if value is not None:
+            node.replace_input_with(k, self._constant(value, factor, key))
+
+    def _constant(self, value: ir.Value, factor: npt.NDArray[Any], key: tuple[Any, ...]) -> ir.Value:
+        """A float16 constant times `factor`; equal requests share it."""
+        if (value, *key) not in self._constants:
             assert value.const_value is not None
-            array: npt.NDArray[Any] = value.const_value.numpy().astype(np.float16)
-            tensor = ir.tensor(np.ascontiguousarray(array), name=f"{value.name}/f16")
-            half = ir.Value(
-                name=tensor.name, shape=ir.Shape(array.shape), type=ir.TensorType(tensor.dtype), const_value=tensor
-            )
-            self.model.graph.register_initializer(half)
-            self.halves[value] = half
-            self.counts["weights converted"] += 1
-        return self.halves[value]
+            array = (value.const_value.numpy() * factor).astype(np.float16)
+            suffix = "f16" if bool(np.all(factor == 1.0)) else f"f16/{len(self._constants)}"
+            made = initializer(f"{value.name}/{suffix}", array)
+            if made.name in self.model.graph.initializers:
+                made = self.model.graph.initializers[made.name]
+            else:
+                self.model.graph.register_initializer(made)
+                self.counts["weights converted"] += 1
+            self._constants[(value, *key)] = made
+        return self._constants[(value, *key)]
 
-    def _restore(self, output: ir.Value) -> None:
-        """A graph output keeps its name and type: a Cast makes it from the float16 value."""
+    def _restore(self, k: int, output: ir.Value) -> None:
+        """A graph output keeps its name and type: it is made from the float16 value."""
         producer, name = output.producer(), output.name
         assert producer is not None
-        cast = ir.Node("", "Cast", [output], [ir.AttrInt64("to", int(ir.DataType.FLOAT))])
         output.name = f"{name}/f16"
-        made = cast.outputs[0]
-        made.name, made.type, made.shape = name, ir.TensorType(ir.DataType.FLOAT), output.shape
-        self.model.graph.append(cast)
-        outputs = self.model.graph.outputs
-        for k, value in enumerate(outputs):
-            if value is output:
-                outputs[k] = made
-        self.counts["casts"] += 1
+        made = self._scaled(self._stored[output], self.exponents.of(output), _FULL, after=list(self.model.graph)[-1])
+        made.name = name
+        self.model.graph.outputs[k] = made
 
-    def _drop_unused(self) -> None:
-        for value in list(self.model.graph.initializers.values()):
-            if not value.uses() and not value.is_graph_output():
-                del self.model.graph.initializers[value.name or ""]
+
+def _beyond_range(value: ir.Value) -> bool:
+    if not value.is_initializer() or value.const_value is None or value.dtype != _FULL:
+        return False
+    array = value.const_value.numpy()
+    finite = array[np.isfinite(array)]
+    return bool(finite.size and np.abs(finite).max() > _MAX_FLOAT16)
