@@ -23,17 +23,23 @@ PEERS = {
 INSTALL_TIMEOUT_S = 600.0
 
 
+def check_peer(name: str, device: Device) -> None:
+    """Raise InputError where there is no such peer, or it does not run on this kind of device."""
+    if name not in PEERS:
+        raise InputError(f"--against {name}: expected one of {', '.join(PEERS)}")
+    if (name == "ort-web") == (device.kind == "dawn"):
+        kinds = "chromium-* or firefox-*" if name == "ort-web" else "dawn-*"
+        raise InputError(f"--against {name}: runs on {kinds}, not on {device.id}; choose another --device")
+
+
 def open_peer(
     stack: ExitStack, name: str, device: Device, original: Path, component: Component
 ) -> tuple[DeviceSession, LoadedModel]:
     """Start a peer on `device` and load the original file, its symbolic dimensions fixed to the package's sizes.
 
-    Raises InputError where the peer does not run on this kind of device, DeviceError where it cannot be installed.
+    Raises DeviceError where the peer cannot be installed.
     """
     folder = data_dir("device_matrix") / "peers"
-    if (name == "ort-web") == (device.kind == "dawn"):
-        kinds = "chromium-* or firefox-*" if name == "ort-web" else "dawn-*"
-        raise InputError(f"--against {name}: runs on {kinds}, not on {device.id}; choose another --device")
     if name == "ort-web":
         modules = _install_web(folder)
         session = DeviceSession(device, runtime=folder, mounts={"ort": modules / "onnxruntime-web" / "dist"})

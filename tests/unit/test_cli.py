@@ -142,6 +142,11 @@ def test_an_unknown_peer(package: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "--against abacus: expected one of ort-web, ort-webgpu-native" in error(capsys)
 
 
+def test_a_peer_needs_its_kind_of_device(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("bench", package, "--device", "dawn-lavapipe", "--against", "ort-web") == 2
+    assert "--against ort-web: runs on chromium-* or firefox-*, not on dawn-lavapipe" in error(capsys)
+
+
 def test_a_peer_needs_the_file_that_the_package_came_from(
     package: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

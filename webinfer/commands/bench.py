@@ -20,7 +20,7 @@ from webinfer.feeds import seeded_feeds
 from webinfer.manifest import Component, Manifest
 from webinfer.ort_cpu import Reference
 from webinfer.package import read_package, sha256, verify_hashes
-from webinfer.peers import PEERS, open_peer
+from webinfer.peers import check_peer, open_peer
 from webinfer.quality import BARS, compare_all
 from webinfer.session import DeviceSession, LoadedModel, RunResult
 
@@ -68,9 +68,8 @@ def bench(
     verify_hashes(folder, package)
     component = only_component(package, folder)
     device = find_device(device_id) if device_id else default_device()
-    unknown = [name for name in against if name not in PEERS]
-    if unknown:
-        raise InputError(f"--against {unknown[0]}: expected one of {', '.join(PEERS)}")
+    for name in against:
+        check_peer(name, device)
     original = _original(folder, package, source) if against or source else folder / component.model
     feeds = seeded_feeds(component.inputs, seed)
     reference = Reference(original)
