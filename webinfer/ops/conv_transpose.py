@@ -1,0 +1,236 @@
+"""ConvTranspose, 1-D and 2-D, with bias and a fused epilogue: each output gathers its taps, nothing is scattered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from webinfer.fused import FusedOp
+from webinfer.lowering import ITEMSIZE, Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.ops.case import Case, Graph
+from webinfer.ops.copy import aligned_output, finish
+from webinfer.ops.epilogue import Epilogue, render_epilogue
+
+WORKGROUP = 64
+LARGEST_TILED_KERNEL = 8  # columns of a kernel whose taps are written out in the shader
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A 2-D transposed convolution (1-D ones are lifted: height 1, neutral attributes). Pairs are (y, x)."""
+
+    batch: int
+    groups: int
+    depth: int  # input channels per group
+    channels: int  # output channels per group
+    size: tuple[int, int]
+    out: tuple[int, int]
+    kernel: tuple[int, int]
+    stride: tuple[int, int]
+    dilation: tuple[int, int]
+    pad: tuple[int, int]  # top, left
+
+    @property
+    def flops(self) -> int:
+        """Multiply and add counted apart; every input element meets every tap."""
+        taps = self.kernel[0] * self.kernel[1]
+        return 2 * self.batch * self.groups * self.depth * self.channels * self.size[0] * self.size[1] * taps
+
+
+@dataclass(frozen=True)
+class Tap:
+    """What one output column multiplies in one step: shader names of an input and a weight vector ("" for none)."""
+
+    x: str
+    w: str
+
+
+def geometry(op: FusedOp, ctx: Lowering) -> Geometry:
+    """Read the node. Raises Unsupported for 3-D ones."""
+    step = op.anchor
+    assert step is not None
+    x, weight, out = ctx.shape(step.inputs[0]), ctx.shape(step.inputs[1]), ctx.shape(op.output)
+    rank = len(x) - 2
+    if rank > 2:
+        raise Unsupported(f"{rank}-D transposed convolution: split the depth axis into 2-D ones")
+    kernel = weight[2:]
+    stride, dilation = step.ints("strides", (1,) * rank), step.ints("dilations", (1,) * rank)
+    extra = step.ints("output_padding", (0,) * rank)
+    pads = list(step.ints("pads", (0,) * 2 * rank)[:rank])
+    mode = step.string("auto_pad", "NOTSET")
+    if mode in ("SAME_UPPER", "SAME_LOWER") or step.ints("output_shape"):
+        # ONNX ConvTranspose: the total follows from the output's shape; UPPER puts the odd one last.
+        for d in range(rank):
+            total = (x[2 + d] - 1) * stride[d] + extra[d] + (kernel[d] - 1) * dilation[d] + 1 - out[2 + d]
+            pads[d] = max(total, 0) // 2 if mode == "SAME_UPPER" else ceil_div(max(total, 0), 2)
+    groups = step.int("group", 1)
+
+    def pair(values: Sequence[int], neutral: int) -> tuple[int, int]:
+        return (values[0], values[1]) if rank == 2 else (neutral, values[0])
+
+    return Geometry(x[0], groups, x[1] // groups, weight[1], pair(x[2:], 1), pair(out[2:], 1), pair(kernel, 1),
+                    pair(stride, 1), pair(dilation, 1), pair(pads, 0))
+
+
+@lowers("ConvTranspose")
+def lower_conv_transpose(op: FusedOp, ctx: Lowering) -> None:
+    """Kernels up to 8 columns with a stride of 1, 2 or 4 in x are tiled; the rest takes one invocation per output."""
+    step = op.anchor
+    assert step is not None
+    g = geometry(op, ctx)
+    tiled = 4 % g.stride[1] == 0 and g.dilation == (1, 1) and g.kernel[1] <= LARGEST_TILED_KERNEL
+    vector = tiled and g.out[1] % 4 == 0
+    bias = step.inputs[2] if len(step.inputs) > 2 and step.inputs[2] else None
+    written = op.output if vector else aligned_output(ctx, op.output)
+    tail = render_epilogue(ctx, op.epilogue, step, op.output, 4 if vector else 1, bias=bias)
+    if tiled:
+        _tiled(op, ctx, g, tail, written, vector=vector)
+    else:
+        _general(op, ctx, g, tail, written)
+    finish(ctx, op.name, written, op.output)
+
+
+def _tiled(op: FusedOp, ctx: Lowering, g: Geometry, tail: Epilogue, written: str, *, vector: bool) -> None:
+    assert op.anchor is not None
+    vectors = 2 if g.out[1] % 8 == 0 and ctx.tier.tiling == "register" else 1
+    offsets, taps = column_taps(g.kernel[1], g.stride[1], g.pad[1], 4 * vectors)
+    blocks_per_group = ceil_div(g.channels, 4)
+    blocks = g.groups * blocks_per_group
+    tiles = ceil_div(g.out[1], 4 * vectors)
+    if g.batch * blocks > 65_535:
+        raise Unsupported(f"{g.batch} x {blocks * 4} channels: run smaller batches")
+    ctx.emit(
+        "conv_transpose",
+        node=op.name,
+        operands=[
+            Operand("x", op.anchor.inputs[0], width=1),
+            Operand("w", _packed_weight(op, ctx, g)),
+            *tail.operands,
+            Operand("out", written, "read_write", width=4 if vector else 1),
+        ],
+        workgroups=(ceil_div(ceil_div(g.out[0], g.stride[0]) * tiles, WORKGROUP), g.stride[0], g.batch * blocks),
+        workgroup_size=(WORKGROUP, 1, 1),
+        params={"tiles": tiles, "out_height": g.out[0], "out_width": g.out[1], "blocks": blocks,
+                "blocks_per_group": blocks_per_group, "groups": g.groups, "depth": g.depth, "channels": g.channels,
+                "plane": g.size[0] * g.size[1], "height": g.size[0], "width": g.size[1], "pad_y": g.pad[0],
+                "kernel_y": g.kernel[0]},
+        flops=g.flops + tail.flops * ctx.size(op.output),
+        epilogue=tail.code,
+        vectors=vectors,
+        vector=vector,
+        stride_x=g.stride[1],
+        stride_y=g.stride[0],
+        kernel_x=g.kernel[1],
+        offsets=offsets,
+        taps=taps,
+    )
+
+
+def column_taps(kernel: int, stride: int, pad: int, columns: int) -> tuple[list[int], list[list[Tap]]]:
+    """Input columns (relative to columns / stride of the first output) and, per step, the tap of each output column.
+
+    Output column l reads kernel columns (l + pad) mod stride + stride * m at input column (l + pad - kx) / stride.
+    """
+    reads: list[list[tuple[int, int] | None]] = []
+    for m in range(ceil_div(kernel, stride)):
+        reads.append([])
+        for column in range(columns):
+            phase = (column + pad) % stride
+            kx = phase + stride * m
+            reads[-1].append((kx, (column + pad - phase) // stride - m) if kx < kernel else None)
+    offsets = sorted({r[1] for step in reads for r in step if r is not None})
+    taps = [[Tap(f"x{offsets.index(r[1])}", f"w{r[0]}") if r else Tap("0.0", "") for r in step] for step in reads]
+    return offsets, taps
+
+
+def _packed_weight(op: FusedOp, ctx: Lowering, g: Geometry) -> str:
+    assert op.anchor is not None
+    weight = op.anchor.inputs[1]
+    taps = g.kernel[0] * g.kernel[1]
+    count = g.groups * ceil_div(g.channels, 4) * taps * g.depth
+    name, new = ctx.packed(f"{weight}/transposed{g.groups}", (count * 4,), ctx.dtype(weight))
+    if new:
+        ctx.emit(
+            "conv_transpose_pack",
+            node=op.name,
+            operands=[Operand("w", weight, width=1), Operand("out", name, "read_write")],
+            workgroups=grid(ceil_div(count, WORKGROUP)),
+            workgroup_size=(WORKGROUP, 1, 1),
+            params={"count": count, "depth": g.depth, "taps": taps, "channels": g.channels,
+                    "blocks_per_group": ceil_div(g.channels, 4)},
+            prepare=True,
+        )
+    return name
+
+
+def _general(op: FusedOp, ctx: Lowering, g: Geometry, tail: Epilogue, written: str) -> None:
+    assert op.anchor is not None
+    assert ITEMSIZE[ctx.dtype(written)] == 4
+    count = ctx.size(op.output)
+    ctx.emit(
+        "conv_transpose_general",
+        node=op.name,
+        operands=[
+            Operand("x", op.anchor.inputs[0], width=1),
+            Operand("w", op.anchor.inputs[1], width=1),
+            *tail.operands,
+            Operand("out", written, "read_write", width=1),
+        ],
+        workgroups=grid(ceil_div(count, WORKGROUP)),
+        workgroup_size=(WORKGROUP, 1, 1),
+        params={"count": count, "out_height": g.out[0], "out_width": g.out[1], "groups": g.groups, "depth": g.depth,
+                "channels": g.channels, "all_channels": g.groups * g.channels, "height": g.size[0],
+                "width": g.size[1], "pad_y": g.pad[0], "pad_x": g.pad[1], "kernel_y": g.kernel[0],
+                "kernel_x": g.kernel[1], "stride_y": g.stride[0], "stride_x": g.stride[1],
+                "dilation_y": g.dilation[0], "dilation_x": g.dilation[1]},
+        flops=g.flops + tail.flops * count,
+        epilogue=tail.code,
+    )
+
+
+def _case(x: Sequence[int], weight: Sequence[int], attributes: dict[str, object], g: Graph) -> None:
+    g.input("x", x)
+    g.constant("w", weight, scale=(weight[0] * 4) ** -0.5)
+    g.constant("b", (weight[1] * int(str(attributes.get("group", 1))),))
+    g.node("ConvTranspose", ["x", "w", "b"], ["y"], **attributes)
+    g.output("y")
+
+
+def _fused(x: Sequence[int], weight: Sequence[int], g: Graph) -> None:
+    g.input("x", x)
+    g.constant("w", weight, scale=(weight[0] * 4) ** -0.5)
+    g.constant("s", (1, weight[1], 1, 1))
+    first = g.position
+    g.node("ConvTranspose", ["x", "w"], ["c"], strides=(2, 2), pads=(1, 1, 1, 1))
+    g.node("Mul", ["c", "s"], ["m"])
+    g.node("Relu", ["m"], ["y"])
+    g.fused("Up", ["x", "w", "s"], ["y"], first)
+    g.output("y")
+
+
+_CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, object]]] = [
+    ((1, 8, 4, 4), (8, 8, 4, 4), {"strides": (2, 2), "pads": (1, 1, 1, 1)}),
+    ((2, 5, 3, 7), (5, 6, 3, 3), {"strides": (2, 2), "pads": (1, 1, 1, 1), "output_padding": (1, 1)}),
+    ((1, 4, 5, 5), (4, 3, 2, 2), {"strides": (2, 2)}),
+    ((1, 4, 4, 6), (4, 4, 3, 3), {"strides": (1, 1), "pads": (1, 0, 1, 2)}),
+    ((1, 6, 4, 4), (6, 2, 3, 5), {"strides": (3, 4), "group": 2}),
+    ((1, 4, 5, 6), (4, 5, 3, 3), {"strides": (3, 3), "pads": (1, 1, 1, 1)}),
+    ((1, 4, 5, 6), (4, 3, 3, 3), {"dilations": (2, 2), "strides": (2, 2), "pads": (2, 2, 2, 2), "group": 2}),
+    ((2, 3, 7), (3, 4, 3), {"strides": (2,), "output_padding": (1,), "pads": (1, 1)}),
+    ((2, 3, 8), (3, 4, 5), {"strides": (3,), "output_padding": (2,), "dilations": (2,)}),
+    ((1, 2, 4, 4), (2, 3, 3, 3), {"strides": (2, 2), "auto_pad": "SAME_UPPER"}),
+    ((1, 2, 4, 4), (2, 3, 3, 3), {"strides": (2, 2), "auto_pad": "SAME_LOWER"}),
+    ((1, 2, 4, 4), (2, 3, 2, 2), {"strides": (3, 3)}),
+    ((1, 3, 3, 3), (3, 2, 9, 9), {"strides": (2, 2), "pads": (4, 4, 4, 4)}),
+    ((1, 3, 3, 3), (3, 2, 1, 1), {"strides": (4, 4)}),
+]
+
+CASES = [
+    *(Case(f"case{k}_{'x'.join(map(str, w))}", partial(_case, x, w, a), fp16=2e-3)
+      for k, (x, w, a) in enumerate(_CASES)),
+    *(Case(f"width{w}", partial(_case, (1, 4, 3, w), (4, 4, 4, 4), {"strides": (2, 2), "pads": (1, 1, 1, 1)}),
+           fp16=2e-3) for w in range(1, 10)),
+    Case("fused", partial(_fused, (2, 8, 4, 6), (8, 6, 4, 4)), fp16=2e-3),
+    Case("fused_odd", partial(_fused, (1, 8, 3, 5), (8, 6, 3, 3)), fp16=2e-3),
+]
