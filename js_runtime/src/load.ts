@@ -6,11 +6,11 @@ import { DeviceError, InputError, throwIfAborted, WebinferError } from "./errors
 import { Executor } from "./executor.js";
 import type { Component, Kernel, Program } from "./generated/manifest.js";
 import { DeviceMemory } from "./memory.js";
-import { Model } from "./model.js";
+import { Model, type LoadTimings } from "./model.js";
 import { Package } from "./package.js";
 import { Pipelines } from "./pipelines.js";
 import type { Shortlist } from "./tier.js";
-import { shardsOf, streamWeights } from "./weights.js";
+import { shardsOf, streamWeights, type WeightStreamOptions } from "./weights.js";
 
 /** Bytes fetched of the files that the chosen program needs; the total is known from the first call on. */
 export interface Progress {
@@ -53,28 +53,11 @@ export async function load(url: string | URL, options: LoadOptions = {}): Promis
     meter.start(neededBytes(source, component, program, kernels));
     const executor = new Executor(device, memory, program, kernels);
     await memory.settle();
-    const parallel = new Stopwatch();
-    let compileMs = 0;
-    const prepareKernels = pipelines.all(program.prepare.map((dispatch) => dispatch.kernel));
-    const compiling = pipelines.all(program.dispatches.map((dispatch) => dispatch.kernel)).then((compiled) => {
-      compileMs = parallel.total();
-      return compiled;
-    });
-    // Whichever of the two fails first is reported; the other one must not count as unhandled.
-    prepareKernels.catch(() => undefined);
-    const [compiled] = await Promise.all([
-      compiling,
-      streamWeights(device, source, component, executor, prepareKernels, { signal, onBytes: meter.add }),
-    ]);
+    const phases = await fillAndWarm(device, source, component, executor, pipelines, { signal, onBytes: meter.add });
     await memory.settle();
-    const weightsMs = clock.lap();
     throwIfAborted(signal);
-    await executor.bind(compiled);
-    await executor.warmUp();
-    throwIfAborted(signal);
-    const warmUpMs = clock.lap();
     if (lost !== undefined) throw lossError(lost);
-    const timings = { manifestMs, deviceMs, tierMs, compileMs, weightsMs, warmUpMs, totalMs: clock.total() };
+    const timings = { manifestMs, deviceMs, tierMs, ...phases, totalMs: clock.total() };
     const info = {
       name: source.manifest.name,
       component: component.name,
@@ -98,6 +81,45 @@ export async function load(url: string | URL, options: LoadOptions = {}): Promis
     if (acquired.owned) device.destroy();
     throwIfAborted(signal);
     if (lost !== undefined && !(cause instanceof WebinferError)) throw lossError(lost);
+    throw cause;
+  }
+}
+
+/** Stream the weights while pipelines compile and their shaders are warmed up. When one part fails, the other stops. */
+async function fillAndWarm(
+  device: GPUDevice,
+  source: Package,
+  component: Component,
+  executor: Executor,
+  pipelines: Pipelines,
+  options: WeightStreamOptions,
+): Promise<Pick<LoadTimings, "compileMs" | "weightsMs" | "warmUpMs">> {
+  const { program } = executor;
+  const clock = new Stopwatch();
+  const stop = new AbortController();
+  const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
+  const prepareKernels = pipelines.all(program.prepare.map((dispatch) => dispatch.kernel));
+  prepareKernels.catch(() => undefined);
+  const warm = async (): Promise<Pick<LoadTimings, "compileMs" | "warmUpMs">> => {
+    const compiled = await pipelines.all(program.dispatches.map((dispatch) => dispatch.kernel));
+    const compileMs = clock.total();
+    // The warm-up reads weights that are not there yet; what it computes is overwritten by the first run.
+    await executor.bind(compiled);
+    await executor.warmUp();
+    return { compileMs, warmUpMs: clock.total() - compileMs };
+  };
+  const fill = async (): Promise<number> => {
+    await streamWeights(device, source, component, executor, prepareKernels, { ...options, signal });
+    return clock.total();
+  };
+  const [warming, filling] = [warm(), fill()];
+  try {
+    const [times, weightsMs] = await Promise.all([warming, filling]);
+    return { ...times, weightsMs };
+  } catch (cause) {
+    // Buffers are destroyed next: nothing may write to them any more.
+    stop.abort();
+    await Promise.allSettled([warming, filling]);
     throw cause;
   }
 }

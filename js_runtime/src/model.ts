@@ -11,7 +11,7 @@ import type { AdapterInfo } from "./tier.js";
 import { profile, type Profile } from "./timing.js";
 import { writePadded } from "./weights.js";
 
-/** Milliseconds of each phase of `load`. Download, compilation and upload overlap. */
+/** Milliseconds of each phase of `load`. Weights (download to upload) overlap with compilation and warm-up. */
 export interface LoadTimings {
   readonly manifestMs: number;
   readonly deviceMs: number;

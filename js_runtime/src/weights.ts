@@ -20,7 +20,7 @@ export function shardsOf(component: Component, program: Program): readonly strin
   return [...new Set(program.uploads.map((upload) => weights.get(upload.weight) ?? ""))].sort();
 }
 
-/** Fetch, verify and upload every weight of the program; at most one shard is in memory at a time. */
+/** Fetch, verify and upload every weight of the program: one shard is uploaded while the next one arrives. */
 export async function streamWeights(
   device: GPUDevice,
   source: Package,
@@ -55,8 +55,18 @@ export async function streamWeights(
     }
   };
   await advance();
-  for (const file of shardsOf(component, program)) {
-    const shard = await source.read(file, options);
+  const files = shardsOf(component, program);
+  const fetchShard = (file: string | undefined): Promise<Uint8Array<ArrayBuffer>> | undefined => {
+    const shard = file === undefined ? undefined : source.read(file, options);
+    // Awaited in its turn; should an earlier shard fail first, this one must not count as unhandled.
+    shard?.catch(() => undefined);
+    return shard;
+  };
+  let next = fetchShard(files[0]);
+  for (const [number, file] of files.entries()) {
+    const shard = await next;
+    if (shard === undefined) break;
+    next = fetchShard(files[number + 1]);
     for (const { index, upload, weight } of order.uploadsFrom(file)) {
       const wire = shard.subarray(weight.offset, weight.offset + weight.size_bytes);
       const bytes = toGpu(weight.dtype, wire, weight.name);
