@@ -201,6 +201,8 @@ class HostServer:
 class _QuietServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+    # A host fetches all kernels at once; beyond socketserver's backlog of 5 a connection is retried only after a second.
+    request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A host that was killed mid-request is the session's news, not the server's."""
