@@ -75,7 +75,8 @@ def outline(parts: Sequence[Part], output: ir.Value, label: str | None = None) -
         attributes = [ir.serde.serialize_attribute(a).SerializeToString(deterministic=True).hex()
                       for _, a in sorted(source.attributes.items())]
         signature.append(f"{source.domain}::{source.op_type}({wires}){len(results)}{attributes}")
-    name = label or "".join(_SHORT.get(p.node.op_type, p.node.op_type) for p in parts[:_LONGEST_LABEL])
+    shown = [p.node.op_type for p in parts if p.node.op_type != "Cast"][:_LONGEST_LABEL]
+    name = label or "".join(_SHORT.get(op_type, op_type) for op_type in shown)
     name = f"{name}__{hashlib.sha256(';'.join(signature).encode()).hexdigest()[:8]}"
     opsets = {"": 23} | ({DOMAIN: 1} if any(n.domain == DOMAIN for n in nodes) else {})
     graph = ir.Graph(list(inputs.values()), [inner[output]], nodes=nodes, opset_imports=opsets, name=name)

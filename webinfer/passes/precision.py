@@ -105,7 +105,7 @@ class _Conversion:
         for node in self.model.graph:
             inputs = [v for v in node.inputs if v is not None]
             floats = [v for v in inputs if v.dtype == _FULL]
-            large = next((v for v in floats if _beyond_range(v)), None)
+            large = next((v for v in floats if _largest(v) * 2.0 ** -self._constant_exponent(node, v) > _MAX_FLOAT16), None)
             pointwise = node.op_type in ELEMENTWISE and node.domain in ("", DOMAIN)
             runtime = [v for v in inputs if not v.is_initializer()]
             scaled = any(self.exponents.of(v) for v in (*floats, *node.outputs) if v.dtype == _FULL)
@@ -121,6 +121,11 @@ class _Conversion:
             elif not floats and node.op_type != "Cast" and any(o.dtype == _FULL for o in node.outputs):
                 wide.add(node)  # makes floats from other types; a Cast follows
         return wide
+
+    def _constant_exponent(self, node: ir.Node, value: ir.Value) -> int:
+        """The exponent with which `node` reads a constant: biases follow the result of the operator."""
+        bias = node.op_type in LINEAR and len(node.inputs) > 2 and value is node.inputs[2]
+        return self.exponents.raw(node) if bias else self.exponents.of(value)
 
     def _takes_exponents(self, node: ir.Node) -> bool:
         if node.op_type in ATTENTION and len(node.inputs) > 3:
@@ -172,6 +177,7 @@ class _Conversion:
         parts = self.exponents.parts(source)
         if node.op_type in LINEAR:
             if parts is not None:
+                # The common exponent of the parts is their largest; raw counts the weight's own as well.
                 factors = [np.full(shape_of(v)[1], 2.0 ** (self.exponents.of(v) - raw)) for v in parts]
                 factor = np.concatenate(factors).reshape(1, -1, *(1,) * (len(shape_of(node.inputs[1])) - 2))
                 self._replace(node, 1, factor, ("parts", *map(self.exponents.of, parts)))
@@ -272,9 +278,9 @@ class _Conversion:
         self.model.graph.outputs[k] = made
 
 
-def _beyond_range(value: ir.Value) -> bool:
+def _largest(value: ir.Value) -> float:
+    """Largest finite magnitude of a constant, 0 for other values."""
     if not value.is_initializer() or value.const_value is None or value.dtype != _FULL:
-        return False
+        return 0.0
     array = value.const_value.numpy()
-    finite = array[np.isfinite(array)]
-    return bool(finite.size and np.abs(finite).max() > _MAX_FLOAT16)
+    return float(np.abs(array[np.isfinite(array)]).max(initial=0.0))

@@ -37,6 +37,7 @@ NORMS = frozenset({"GroupNormalization", "LayerNormalization", "InstanceNormaliz
 # Linear in v; the scale of the scores makes up for those of q and k.
 ATTENTION = frozenset({"Attention", "ChannelMajorAttention"})
 _LARGEST_UNSCALED, _TARGET_BITS, _LARGEST_RAW = 2.0**12, 10, 2.0**14
+_SMALLEST_WEIGHT = 2.0**-7  # largest magnitude of a weight below which its small elements would lose bits
 
 
 def sample_inputs(model: ir.Model) -> list[dict[str, npt.NDArray[Any]]]:
@@ -88,7 +89,10 @@ def magnitudes(model: ir.Model, samples: Sequence[Feeds]) -> dict[ir.Value, floa
 
 @dataclass
 class Exponents:
-    """`of(v)` is k: float16 stores v * 2^-k. A Concat read only by norms and convolutions keeps one k per input."""
+    """`of(v)` is k: float16 stores v * 2^-k. A Concat read only by norms and convolutions keeps one k per input.
+
+    Weights of linear operators get an exponent too where they are too small or too large for 16 bits.
+    """
 
     model: ir.Model
     largest: Mapping[ir.Value, float]
@@ -106,6 +110,10 @@ class Exponents:
                           if v is not None and v.dtype == ir.DataType.FLOAT]
                 for other in floats[1:]:
                     self._parent[self._root(other)] = self._root(floats[0])
+        for value in self.model.graph.initializers.values():
+            uses = list(value.uses())
+            if uses and all(u.node.op_type in LINEAR and not u.node.domain and u.idx == 1 for u in uses):
+                self._k[value] = _weight_exponent(value)
         for value, size in self.largest.items():
             if size > _LARGEST_UNSCALED:
                 self._raise(value, math.ceil(math.log2(size)) - _TARGET_BITS)
@@ -126,7 +134,7 @@ class Exponents:
         """e, where `node` on stored inputs gives its result * 2^-e."""
         inputs = [v for v in node.inputs if v is not None]
         if node.op_type in LINEAR:
-            return sum(self.of(v) for v in inputs[:2] if not v.is_initializer())
+            return sum(map(self.of, inputs[:2]))
         if node.op_type in ATTENTION:
             return self.of(inputs[2])
         if node.op_type in MOVES:
@@ -158,6 +166,14 @@ class Exponents:
                 largest = max(self.parts(source) or (source,), key=self.of)
                 changed |= self._raise(largest, self.of(largest) + missing)
         return changed
+
+
+def _weight_exponent(value: ir.Value) -> int:
+    if value.const_value is None or value.dtype != ir.DataType.FLOAT:
+        return 0
+    size = float(np.abs(value.const_value.numpy()).max(initial=0.0))
+    comfortable = size == 0.0 or not math.isfinite(size) or _SMALLEST_WEIGHT <= size <= _LARGEST_RAW
+    return 0 if comfortable else math.ceil(math.log2(size))
 
 
 def _separable(concat: ir.Node) -> tuple[ir.Value, ...] | None:
