@@ -201,7 +201,7 @@ class HostServer:
 class _QuietServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
-    # A host fetches all kernels at once; beyond socketserver's backlog of 5 a connection is retried only after a second.
+    # A host fetches all kernels at once; beyond socketserver's backlog of 5 a connection waits a second for its retry.
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
