@@ -281,6 +281,36 @@ describe("load", () => {
     expect((await failure(() => load(server.url, { gpu, signal: controller.signal }))).code).toBe("aborted");
   });
 
+  test("load-time dispatches wait for shards and for each other, and staging goes as soon as it can", async () => {
+    const [first, second] = ["weights-00001-of-00001.safetensors", "weights-00002-of-00002.safetensors"] as const;
+    server.files.set(second, server.file(first));
+    server.editManifest((manifest) => {
+      const entry = manifest.files.find((file) => file.path === first);
+      if (entry !== undefined) manifest.files.push({ ...entry, path: second });
+      for (const { weights, programs } of manifest.components) {
+        // The bias comes last, the weight that is re-packed first.
+        for (const weight of weights) if (weight.name === "b") weight.file = second;
+        for (const { buffers, prepare } of programs) {
+          const [dispatch] = prepare;
+          const [source, packed] = dispatch?.args ?? [];
+          if (dispatch === undefined || source === undefined || packed === undefined) continue;
+          const there = { ...source, buffer: buffers.push({ kind: "staging", size_bytes: 48 }) - 1 };
+          const back = { ...source, buffer: buffers.push({ kind: "staging", size_bytes: 48 }) - 1 };
+          const [rows = 0, columns = 0] = dispatch.params;
+          prepare.unshift(
+            { ...dispatch, args: [source, there] },
+            { ...dispatch, args: [there, back], params: [columns, rows] },
+          );
+          dispatch.args = [back, packed];
+        }
+      }
+    });
+    const model = await open();
+    await expectReference(await model.run(goldenFeeds()));
+    expect(model.memory().byKind.staging.buffers).toBe(0);
+    expect(server.requests.filter((path) => path.startsWith("weights"))).toEqual([first, second]);
+  });
+
   test("a shader that does not compile is named, with its line", async () => {
     await replace("kernels/double.wgsl", "\nfn main( {");
     const error = await failure(() => load(server.url, { gpu }));
