@@ -1,0 +1,81 @@
+"""The preview page in Chromium: a run from query parameters, what it shows, and how it fails."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from tests.golden import make_golden
+from webinfer.devices import browser_path, find_device, host_dir
+from webinfer.server import HostServer
+
+REFERENCE = json.loads((make_golden.HERE / "reference.json").read_text())
+SETTLED = "['done', 'error'].includes(document.documentElement.dataset.state)"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[HostServer]:
+    with HostServer() as running:
+        running.mount("host", host_dir())
+        running.mount("pkg/main", make_golden.HERE / "package")
+        yield running
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=browser_path("chromium"),
+            args=["--no-sandbox", "--disable-background-networking", *find_device("chromium-swiftshader").flags],
+        )
+        yield browser.new_page()
+        browser.close()
+
+
+def visit(page: Page, server: HostServer, **query: str) -> Any:
+    """Open the page, wait until it is done or failed, and return window.__webinfer."""
+    page.goto(f"{server.url}/host/page/index.html?{urlencode({'autorun': '1', **query})}")
+    page.wait_for_function(SETTLED, timeout=60_000)
+    return page.evaluate("window.__webinfer")
+
+
+def test_a_run_from_the_address_line_gives_the_reference(page: Page, server: HostServer) -> None:
+    values = {
+        f"value.{name}": ",".join(map(repr, np.ravel(value).tolist())) for name, value in REFERENCE["feeds"].items()
+    }
+    outcome = visit(page, server, profile="1", **values)
+    assert "error" not in outcome
+    for name, dtype in (("y", "<f4"), ("z", "<i8")):
+        found = np.frombuffer(base64.b64decode(outcome["outputs"][name]["base64"]), dtype)
+        np.testing.assert_allclose(found, np.ravel(REFERENCE["outputs"][name]), rtol=1e-6, atol=1e-5)
+    assert page.inner_text("#badges").startswith("software adapter (CPU)")
+    assert "matmul_register" in page.inner_text("#kernels")
+    assert "planned activation peak" in page.inner_text("#memory")
+    assert "tiles in registers" in page.inner_text("#adapter")
+
+
+def test_names_from_a_package_stay_text(page: Page, server: HostServer) -> None:
+    text = (make_golden.HERE / "package" / "manifest.json").read_text()
+    hostile = "<img src=x onerror=document.title='owned'>"
+    document = json.loads(text)
+    document["name"] = hostile
+    files = {p: (make_golden.HERE / "package" / p).read_bytes() for p in [f["path"] for f in document["files"]]}
+    path = server.mount("pkg/hostile", {**files, "manifest.json": json.dumps(document).encode()})
+    assert "error" not in visit(page, server, package=path)
+    assert page.inner_text("#name") == hostile
+    assert page.evaluate("document.querySelectorAll('img').length") == 0
+
+
+def test_a_package_that_is_not_there_is_said_so(page: Page, server: HostServer, tmp_path: Path) -> None:
+    path = server.mount("pkg/empty", tmp_path)
+    outcome = visit(page, server, package=path)
+    assert outcome["error"]["code"] == "fetch"
+    assert "404" in page.inner_text("#status")
