@@ -1,0 +1,115 @@
+"""AveragePool and MaxPool over one or two axes, with a fused epilogue. Global pooling is in reduce.py."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+from webinfer.fused import FusedOp, Step
+from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.ops.case import Case, Graph
+from webinfer.ops.copy import aligned_output, finish
+from webinfer.ops.epilogue import render_epilogue
+
+WORKGROUP = 64
+
+
+def _pads(step: Step, size: Sequence[int], out: Sequence[int], extent: Sequence[int],
+          stride: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Begin and end pads. auto_pad SAME_*: the odd one at the end for UPPER, at the start for LOWER (ONNX texts)."""
+    rank = len(size)
+    mode = step.string("auto_pad", "NOTSET")
+    if not mode.startswith("SAME"):
+        pads = step.ints("pads", (0,) * 2 * rank) if mode == "NOTSET" else (0,) * 2 * rank
+        return list(pads[:rank]), list(pads[rank:])
+    begin, end = [], []
+    for n, o, e, s in zip(size, out, extent, stride, strict=True):
+        total = max((o - 1) * s + e - n, 0)
+        first = total // 2 if mode == "SAME_UPPER" else ceil_div(total, 2)
+        begin.append(first)
+        end.append(total - first)
+    return begin, end
+
+
+@lowers("AveragePool", "MaxPool")
+def lower_pool(op: FusedOp, ctx: Lowering) -> None:
+    """Strides, pads, dilations, ceil_mode and auto_pad; the index output of MaxPool is refused."""
+    step = op.anchor
+    assert step is not None
+    if any(op.outputs[1:]):
+        raise Unsupported("the index output of MaxPool")
+    x, out = ctx.shape(step.inputs[0]), ctx.shape(op.outputs[0])
+    rank = len(x) - 2
+    if rank > 2:
+        raise Unsupported(f"{rank}-D pooling: pool the axes one after another")
+    kernel = step.ints("kernel_shape")
+    stride, dilation = step.ints("strides", (1,) * rank), step.ints("dilations", (1,) * rank)
+    extent = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
+    begin, end = _pads(step, x[2:], out[2:], extent, stride)
+    lifted = {"kernel": (kernel, 1), "stride": (stride, 1), "dilation": (dilation, 1), "pad": (begin, 0),
+              "pad_end": (end, 0)}
+    spatial = math.prod(out[2:])
+    wide = spatial % 4 == 0 or not op.epilogue
+    written = op.outputs[0] if wide else aligned_output(ctx, op.outputs[0])
+    tail = render_epilogue(ctx, op.epilogue, step, op.outputs[0], 4 if wide else 1)
+    count = ceil_div(math.prod(out), 4 if wide else 1)
+    params: dict[str, int | float] = {
+        "count": count, "last": math.prod(out) - 1, "spatial": spatial, "channels": out[1], "out_width": out[-1],
+        "out_height": out[2] if rank == 2 else 1, "width": x[-1], "height": x[2] if rank == 2 else 1,
+    }
+    for name, (values, neutral) in lifted.items():
+        params |= {f"{name}_y": values[0] if rank == 2 else neutral, f"{name}_x": values[-1]}
+    ctx.emit(
+        "pool",
+        node=op.name,
+        operands=[Operand("x", step.inputs[0], width=1), *tail.operands,
+                  Operand("out", written, "read_write", width=4 if wide else 1)],
+        workgroups=grid(ceil_div(count, WORKGROUP)),
+        workgroup_size=(WORKGROUP, 1, 1),
+        params=params,
+        flops=(math.prod(kernel) + tail.flops) * math.prod(out),
+        epilogue=tail.code,
+        wide=wide,
+        average=step.op_type == "AveragePool",
+        include_pad=bool(step.int("count_include_pad", 0)),
+    )
+    finish(ctx, op.name, written, op.outputs[0])
+
+
+def _pool(op_type: str, x: Sequence[int], attributes: dict[str, object], g: Graph) -> None:
+    g.input("x", x)
+    g.node(op_type, ["x"], ["y"], **attributes)
+    g.output("y")
+
+
+def _fused(width: int, g: Graph) -> None:
+    g.input("x", (2, 3, 4, width))
+    g.input("s", (1, 3, 1, 1))
+    first = g.position
+    g.node("AveragePool", ["x"], ["p"], kernel_shape=(2, 2), strides=(2, 2))
+    g.node("Add", ["p", "s"], ["y"])
+    g.fused("Pooled", ["x", "s"], ["y"], first)
+    g.output("y")
+
+
+_ATTRIBUTES: list[tuple[tuple[int, ...], dict[str, object]]] = [
+    ((2, 3, 7, 9), {"kernel_shape": (3, 3), "strides": (2, 2), "pads": (1, 1, 1, 1)}),
+    ((1, 2, 8, 8), {"kernel_shape": (3, 2), "strides": (2, 3), "ceil_mode": 1}),
+    ((1, 2, 6, 7), {"kernel_shape": (2, 2), "strides": (2, 2), "auto_pad": "SAME_UPPER"}),
+    ((1, 2, 6, 7), {"kernel_shape": (2, 2), "strides": (2, 2), "auto_pad": "SAME_LOWER"}),
+    ((1, 2, 7, 7), {"kernel_shape": (3, 3), "dilations": (2, 2)}),
+    ((2, 3, 9), {"kernel_shape": (4,), "strides": (3,), "pads": (1, 2)}),
+    ((1, 1, 5, 5), {"kernel_shape": (5, 5)}),
+]
+
+CASES = [
+    *(Case(f"{op}_{k}", partial(_pool, op, x, a)) for op in ("AveragePool", "MaxPool")
+      for k, (x, a) in enumerate(_ATTRIBUTES)),
+    *(Case(f"average_include_pad_{k}", partial(_pool, "AveragePool", x, a | {"count_include_pad": 1}))
+      for k, (x, a) in enumerate(_ATTRIBUTES)),
+    *(Case(f"average_2x2_w{w}", partial(_pool, "AveragePool", (1, 3, 4, w), {"kernel_shape": (2, 2),
+                                                                            "strides": (2, 2)}))
+      for w in range(2, 10)),
+    *(Case(f"fused_w{w}", partial(_fused, w)) for w in (6, 8)),
+]
