@@ -148,11 +148,15 @@ def _check_external(proto: onnx.ModelProto, path: Path) -> list[Path]:
         location = entries["location"].value
         target = (folder / location).resolve()
         if Path(location).is_absolute() or not target.is_relative_to(folder) or target == folder:
-            raise SourceError(f"{where} has its data in {location!r}, outside the model's folder; put the file into "
-                              f"{folder} (no links to other folders) and export the model with a relative location")
+            raise SourceError(
+                f"{where} has its data in {location!r}, outside the model's folder; put the file into "
+                f"{folder} (no links to other folders) and export the model with a relative location"
+            )
         if not target.is_file():
-            raise SourceError(f"{where} has its data in {location!r}, and {folder / target.name} is missing; "
-                              f"download that file as well and put it beside the model")
+            raise SourceError(
+                f"{where} has its data in {location!r}, and {folder / target.name} is missing; "
+                f"download that file as well and put it beside the model"
+            )
         _check_extent(entries, target, where)
         normal = target.relative_to(folder)
         entries["location"].value = normal.as_posix()
@@ -170,5 +174,6 @@ def _check_extent(entries: Mapping[str, onnx.StringStringEntryProto], target: Pa
     except ValueError as error:
         raise SourceError(f"{where} has an offset or length that is no number; export the model again") from error
     if offset < 0 or length < 0 or offset + length > size:
-        raise SourceError(f"{where}: {target} is cut off: expected {offset + length} bytes, found {size}; "
-                          f"download it again")
+        raise SourceError(
+            f"{where}: {target} is cut off: expected {offset + length} bytes, found {size}; download it again"
+        )

@@ -11,7 +11,9 @@ import numpy.typing as npt
 import onnx
 import onnx_ir as ir
 
+from webinfer.fused import read_fused
 from webinfer.fusions import all_fusions
+from webinfer.ops.elementwise import ELEMENTWISE
 from webinfer.passes.contract import Changes
 from webinfer.passes.fix_dims import FixDims
 from webinfer.passes.fold import Fold
@@ -71,3 +73,40 @@ def assert_equal(before: onnx.ModelProto, after: ir.Model, feeds: Arrays, relati
         assert np.isfinite(got).all()
         worst = np.abs(got.astype(np.float64) - want.astype(np.float64)).max()
         assert worst <= relative * np.abs(want).max(), f"{name}: {worst}"
+
+
+_RNG = np.random.default_rng(1)
+
+
+def weights(**shapes: tuple[int, ...]) -> dict[str, np.ndarray]:
+    """Random float32 constants."""
+    return {name: _RNG.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+
+
+def constants(**values: float | list[int]) -> dict[str, np.ndarray]:
+    """Float scalars, and int64 tensors for lists."""
+    return {n: np.array(v, np.int64 if isinstance(v, list) else np.float32) for n, v in values.items()}
+
+
+def check(text: str, data: Arrays, *names: str, **expected: int) -> ir.Model:
+    """Fuse and compare the operators and the numbers."""
+    model = prepared(text, data)
+    before = ir.to_proto(model)
+    fuse(model, *names)
+    assert operators(model) == expected
+    assert_equal(before, model, random_feeds(model))
+    for node in model.graph:
+        read_fused(node, model, ELEMENTWISE)
+    return model
+
+
+def refused(text: str, data: Arrays, name: str) -> str:
+    """The only note of a fusion that changes nothing."""
+    model = prepared(text, data)
+    before = operators(model)
+    changes = fuse(model, name)
+    assert operators(model) == before
+    assert not any(changes.counts.values())
+    (note,) = changes.notes
+    assert note.startswith(name)
+    return note

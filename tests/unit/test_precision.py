@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 import pytest
-from tests.unit.graphs import Arrays, assert_equal, operators, prepared, random_feeds
 
+from tests.unit.graphs import Arrays, assert_equal, operators, prepared, random_feeds
 from webinfer.errors import GraphError
 from webinfer.fused import read_fused
 from webinfer.ops.elementwise import ELEMENTWISE

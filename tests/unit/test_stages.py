@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
-from tests.unit.graphs import assert_equal, operators, parse, random_feeds
 
+from tests.unit.graphs import assert_equal, operators, parse, random_feeds
 from webinfer.errors import GraphError, SourceError
 from webinfer.passes.contract import Changes, Stage
 from webinfer.passes.finish import Finish
@@ -89,7 +89,7 @@ def test_a_stage_that_loses_the_order_is_named() -> None:
             return None
 
     model = parse("g (float[4] x) => (float[4] y) { t = Relu(x) y = Neg(t) }")
-    with pytest.raises(GraphError, match="reverses broke its contract.*reads 't' before"):
+    with pytest.raises(GraphError, match=r"reverses broke its contract.*reads 't' before"):
         Reverses().run(model)
 
 
@@ -136,7 +136,8 @@ def test_scalar_axes_become_one_dimensional() -> None:
 
 def test_shape_arithmetic_folds_to_static_shapes() -> None:
     text = """g (float[b, 3, 8] x) => (float[?, ?] y) {
-        zero = Constant<value = int64 {0}>() minus = Constant<value = int64[1] {-1}>() axes = Constant<value = int64[1] {0}>()
+        zero = Constant<value = int64 {0}>() minus = Constant<value = int64[1] {-1}>()
+        axes = Constant<value = int64[1] {0}>()
         s = Shape(x) b0 = Gather(s, zero) b1 = Unsqueeze(b0, axes) target = Concat<axis = 0>(b1, minus)
         y = Reshape(x, target) }"""
     model = parse(text)

@@ -11,6 +11,7 @@ from webinfer.fused import DOMAIN
 from webinfer.fusions.outline import Part, parts_of
 from webinfer.fusions.rewrite import FLOATS, scalar, sole_consumer
 from webinfer.ops.elementwise import ELEMENTWISE
+
 ANCHORS = frozenset(
     {
         "Conv",

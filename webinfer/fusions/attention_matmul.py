@@ -53,8 +53,10 @@ class _AttentionMatMul(Fusion):
         v = _split(mixed.inputs[1], "v")
         for operand, name, perm in ((q, "q", (0, 2, 1, 3)), (k, "k", (0, 2, 3, 1)), (v, "v", (0, 2, 1, 3))):
             if operand.perm != perm:
-                raise _Refused(f"{name} is transposed by {list(operand.perm)} from [batch, positions, heads, size], "
-                               f"attention needs {list(perm)}")
+                raise _Refused(
+                    f"{name} is transposed by {list(operand.perm)} from [batch, positions, heads, size], "
+                    f"attention needs {list(perm)}"
+                )
         if len({q.heads, k.heads, v.heads}) != 1 or q.dim != k.dim:
             raise _Refused(f"heads differ: q {q.heads}x{q.dim}, k {k.heads}x{k.dim}, v {v.heads}x{v.dim}")
         if v.scale != 1.0:

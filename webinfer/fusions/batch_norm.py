@@ -24,8 +24,15 @@ class _BatchNorm(RewriteRuleClassBase):
         return op.BatchNormalization(made, scale, bias, mean, var, _outputs=["normalized"])
 
     def check(  # type: ignore[override]
-        self, context: object, made: ir.Value, normalized: ir.Value, scale: ir.Value, bias: ir.Value, mean: ir.Value,
-        var: ir.Value, **_: object,
+        self,
+        context: object,
+        made: ir.Value,
+        normalized: ir.Value,
+        scale: ir.Value,
+        bias: ir.Value,
+        mean: ir.Value,
+        var: ir.Value,
+        **_: object,
     ) -> MatchResult:
         """Everything but the input must be constant."""
         result = MatchResult()
@@ -40,8 +47,16 @@ class _BatchNorm(RewriteRuleClassBase):
         return result
 
     def rewrite(
-        self, op: Any, x: ir.Value, made: ir.Value, normalized: ir.Value, scale: ir.Value, bias: ir.Value,
-        mean: ir.Value, var: ir.Value, **_: object,
+        self,
+        op: Any,
+        x: ir.Value,
+        made: ir.Value,
+        normalized: ir.Value,
+        scale: ir.Value,
+        bias: ir.Value,
+        mean: ir.Value,
+        var: ir.Value,
+        **_: object,
     ) -> Any:
         """Weights are [out, in / group, ...] for Conv and [in, out / group, ...] for ConvTranspose."""
         conv, norm = made.producer(), normalized.producer()

@@ -47,13 +47,16 @@ class _ErfGelu(_Gelu):
         return self._place(op, x, error, half)
 
     def check(  # type: ignore[override]
-        self, context: object, one: ir.Value, half: ir.Value, root: ir.Value | None = None,
-        inverse: ir.Value | None = None, **_: object,
+        self,
+        context: object,
+        one: ir.Value,
+        half: ir.Value,
+        root: ir.Value | None = None,
+        inverse: ir.Value | None = None,
+        **_: object,
     ) -> MatchResult:
         """Constants as in the definition."""
-        return _wrong(
-            one=(one, 1.0), half=(half, 0.5), root=(root, math.sqrt(2.0)), inverse=(inverse, math.sqrt(0.5))
-        )
+        return _wrong(one=(one, 1.0), half=(half, 0.5), root=(root, math.sqrt(2.0)), inverse=(inverse, math.sqrt(0.5)))
 
     def rewrite(self, op: Any, x: ir.Value, **_: object) -> Any:
         """Standard operator."""
@@ -71,12 +74,21 @@ class _TanhGelu(_Gelu):
         return self._place(op, x, gate, half)
 
     def check(  # type: ignore[override]
-        self, context: object, cubic: ir.Value, factor: ir.Value, one: ir.Value, half: ir.Value,
-        three: ir.Value | None = None, **_: object,
+        self,
+        context: object,
+        cubic: ir.Value,
+        factor: ir.Value,
+        one: ir.Value,
+        half: ir.Value,
+        three: ir.Value | None = None,
+        **_: object,
     ) -> MatchResult:
         """Constants as in the definition."""
         return _wrong(
-            three=(three, 3.0), cubic=(cubic, 0.044715), factor=(factor, math.sqrt(2.0 / math.pi)), one=(one, 1.0),
+            three=(three, 3.0),
+            cubic=(cubic, 0.044715),
+            factor=(factor, math.sqrt(2.0 / math.pi)),
+            one=(one, 1.0),
             half=(half, 0.5),
         )
 

@@ -21,8 +21,16 @@ class _GroupNorm(RewriteRuleClassBase):
         return op.Add(op.Mul(op.Reshape(normalized, image, _outputs=["restored"]), scale), bias)
 
     def check(  # type: ignore[override]
-        self, context: object, x: ir.Value, grouped: ir.Value, restored: ir.Value, scale1: ir.Value, bias1: ir.Value,
-        scale: ir.Value, bias: ir.Value, **_: object,
+        self,
+        context: object,
+        x: ir.Value,
+        grouped: ir.Value,
+        restored: ir.Value,
+        scale1: ir.Value,
+        bias1: ir.Value,
+        scale: ir.Value,
+        bias: ir.Value,
+        **_: object,
     ) -> MatchResult:
         """Groups must split the channels evenly, and the affine part must be per channel and constant."""
         result = MatchResult()
@@ -41,8 +49,16 @@ class _GroupNorm(RewriteRuleClassBase):
         return result
 
     def rewrite(
-        self, op: Any, x: ir.Value, grouped: ir.Value, normalized: ir.Value, scale1: ir.Value, bias1: ir.Value,
-        scale: ir.Value, bias: ir.Value, **_: object,
+        self,
+        op: Any,
+        x: ir.Value,
+        grouped: ir.Value,
+        normalized: ir.Value,
+        scale1: ir.Value,
+        bias1: ir.Value,
+        scale: ir.Value,
+        bias: ir.Value,
+        **_: object,
     ) -> Any:
         """Fold the instance norm's own affine part (usually 1 and 0) into that of the channels."""
         channels, groups = shape_of(x)[1], shape_of(grouped)[1]

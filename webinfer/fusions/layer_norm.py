@@ -22,8 +22,16 @@ class _LayerNorm(RewriteRuleClassBase):
         return op.Add(op.Mul(normalized, scale), bias)
 
     def check(  # type: ignore[override]
-        self, context: object, x: ir.Value, axes1: ir.Value, axes2: ir.Value, epsilon: ir.Value, scale: ir.Value,
-        bias: ir.Value, two: ir.Value | None = None, **_: object,
+        self,
+        context: object,
+        x: ir.Value,
+        axes1: ir.Value,
+        axes2: ir.Value,
+        epsilon: ir.Value,
+        scale: ir.Value,
+        bias: ir.Value,
+        two: ir.Value | None = None,
+        **_: object,
     ) -> MatchResult:
         """The statistics must run over the last axis alone, scale and bias along it."""
         result = MatchResult()

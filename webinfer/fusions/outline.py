@@ -72,8 +72,10 @@ def outline(parts: Sequence[Part], output: ir.Value, label: str | None = None) -
         )
         inner.update(zip(part.outputs, results, strict=True))
         wires = ",".join(a.name or "" if a else "-" for a in arguments)
-        attributes = [ir.serde.serialize_attribute(a).SerializeToString(deterministic=True).hex()
-                      for _, a in sorted(source.attributes.items())]
+        attributes = [
+            ir.serde.serialize_attribute(a).SerializeToString(deterministic=True).hex()
+            for _, a in sorted(source.attributes.items())
+        ]
         signature.append(f"{source.domain}::{source.op_type}({wires}){len(results)}{attributes}")
     shown = [p.node.op_type for p in parts if p.node.op_type != "Cast"][:_LONGEST_LABEL]
     name = label or "".join(_SHORT.get(op_type, op_type) for op_type in shown)

@@ -29,7 +29,7 @@ class _Pointwise(Fusion):
                 producer = value.producer()
                 if producer is None or not is_elementwise(producer) or sole_consumer(value) is None:
                     continue
-                wider = list(dict.fromkeys([v for v in (*leaves, *producer.inputs) if v is not None and v is not value]))
+                wider = [v for v in dict.fromkeys((*leaves, *producer.inputs)) if v is not None and v is not value]
                 if len(bound(wider)) <= _MAX_OPERANDS:
                     nodes.add(producer)
                     leaves, grown = wider, True

@@ -48,8 +48,10 @@ class FixDims(Stage):
             raise SourceError(f"dynamic dimension {places} has no size; add {flags}")
         unknown = sorted(set(self.dims) - set(used))
         if unknown:
-            raise SourceError(f"--dim {unknown[0]}={self.dims[unknown[0]]}: no dynamic dimension has this name; "
-                              f"the model's are: {', '.join(used) or 'none'}")
+            raise SourceError(
+                f"--dim {unknown[0]}={self.dims[unknown[0]]}: no dynamic dimension has this name; "
+                f"the model's are: {', '.join(used) or 'none'}"
+            )
         bad = [f"{k}={n}" for k, n in used.items() if n < 1]
         if bad:
             raise SourceError(f"--dim {bad[0]}: a dimension is at least 1")

@@ -128,9 +128,7 @@ def _fold_large(model: ir.Model) -> int:
         name = value.name or ""
         value.name = f"{name}/computed"
         tensor = ir.tensor(array, name=name)
-        folded = ir.Value(
-            name=name, shape=ir.Shape(array.shape), type=ir.TensorType(tensor.dtype), const_value=tensor
-        )
+        folded = ir.Value(name=name, shape=ir.Shape(array.shape), type=ir.TensorType(tensor.dtype), const_value=tensor)
         model.graph.register_initializer(folded)
         value.replace_all_uses_with(folded)
     common.RemoveUnusedNodesPass()(model)

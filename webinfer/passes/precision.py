@@ -105,7 +105,7 @@ class _Conversion:
         for node in self.model.graph:
             inputs = [v for v in node.inputs if v is not None]
             floats = [v for v in inputs if v.dtype == _FULL]
-            large = next((v for v in floats if _largest(v) * 2.0 ** -self._constant_exponent(node, v) > _MAX_FLOAT16), None)
+            large = next((v for v in floats if self._overflows(v, node)), None)
             pointwise = node.op_type in ELEMENTWISE and node.domain in ("", DOMAIN)
             runtime = [v for v in inputs if not v.is_initializer()]
             scaled = any(self.exponents.of(v) for v in (*floats, *node.outputs) if v.dtype == _FULL)
@@ -122,10 +122,11 @@ class _Conversion:
                 wide.add(node)  # makes floats from other types; a Cast follows
         return wide
 
-    def _constant_exponent(self, node: ir.Node, value: ir.Value) -> int:
-        """The exponent with which `node` reads a constant: biases follow the result of the operator."""
-        bias = node.op_type in LINEAR and len(node.inputs) > 2 and value is node.inputs[2]
-        return self.exponents.raw(node) if bias else self.exponents.of(value)
+    def _overflows(self, value: ir.Value, reader: ir.Node) -> bool:
+        """Whether a constant is beyond float16's range as `reader` reads it: biases are scaled with its result."""
+        bias = reader.op_type in LINEAR and len(reader.inputs) > 2 and value is reader.inputs[2]
+        exponent = self.exponents.raw(reader) if bias else self.exponents.of(value)
+        return _largest(value) * 2.0**-exponent > _MAX_FLOAT16
 
     def _takes_exponents(self, node: ir.Node) -> bool:
         if node.op_type in ATTENTION and len(node.inputs) > 3:
@@ -195,7 +196,7 @@ class _Conversion:
     # -- values --------------------------------------------------------------------------------------------------------
 
     def _read_true(self, value: ir.Value, reader: ir.Node) -> ir.Value:
-        """`value` in float32. Each reader gets its own conversion, so that it can become part of the reader's kernel."""
+        """The float32 form. Each reader gets its own conversion, so that it can become part of the reader's kernel."""
         if value.is_initializer():
             return value
         if value in self._true:
@@ -203,7 +204,7 @@ class _Conversion:
         return self._scaled(self._stored[value], self.exponents.of(value), _FULL, before=reader)
 
     def _read_stored(self, value: ir.Value, reader: ir.Node) -> ir.Value:
-        """`value` in float16, times 2^-k; made once."""
+        """The float16 form, times 2^-k; made once."""
         k = self.exponents.of(value)
         if value.is_initializer():
             return self._constant(value, np.array(2.0**-k), ("stored", k))
@@ -212,14 +213,19 @@ class _Conversion:
         return self._stored[value]
 
     def _scaled(
-        self, value: ir.Value, exponent: int, target: ir.DataType, *, before: ir.Node | None = None,
+        self,
+        value: ir.Value,
+        exponent: int,
+        target: ir.DataType,
+        *,
+        before: ir.Node | None = None,
         after: ir.Node | None = None,
     ) -> ir.Value:
-        """value * 2^exponent in the target type, multiplied in float32."""
+        """The product with 2^exponent in the target type, multiplied in float32."""
         nodes: list[ir.Node] = []
 
-        def add(op_type: str, inputs: Sequence[ir.Value], attributes: Sequence[ir.Attr], dtype: ir.DataType) -> ir.Value:
-            node = ir.Node("", op_type, inputs, attributes)
+        def add(op_type: str, inputs: Sequence[ir.Value], attrs: Sequence[ir.Attr], dtype: ir.DataType) -> ir.Value:
+            node = ir.Node("", op_type, inputs, attrs)
             self.counts["conversions"] += 1
             made = node.outputs[0]
             made.name = f"{value.name}/{self.counts['conversions']}"
@@ -243,8 +249,7 @@ class _Conversion:
     def _factor(self, exponent: int) -> ir.Value:
         key = ("factor", exponent)
         if key not in self._constants:
-            made = initializer(f"two_to_{exponent}", np.array(2.0**exponent, np.float32))
-            self._constants[key] = self.model.graph.initializers.setdefault(made.name or "", made)
+            self._constants[key] = initializer(f"two_to_{exponent}", np.array(2.0**exponent, np.float32))
             self.model.graph.register_initializer(self._constants[key])
         return self._constants[key]
 
@@ -258,13 +263,9 @@ class _Conversion:
         if (value, *key) not in self._constants:
             assert value.const_value is not None
             array = (value.const_value.numpy() * factor).astype(np.float16)
-            suffix = "f16" if bool(np.all(factor == 1.0)) else f"f16/{len(self._constants)}"
-            made = initializer(f"{value.name}/{suffix}", array)
-            if made.name in self.model.graph.initializers:
-                made = self.model.graph.initializers[made.name]
-            else:
-                self.model.graph.register_initializer(made)
-                self.counts["weights converted"] += 1
+            made = initializer(f"{value.name}/f16/{len(self._constants)}", array)
+            self.model.graph.register_initializer(made)
+            self.counts["weights converted"] += 1
             self._constants[(value, *key)] = made
         return self._constants[(value, *key)]
 

@@ -26,8 +26,9 @@ Feeds = Mapping[str, npt.NDArray[Any]]
 # Results that are their inputs moved, pooled or interpolated: they share the exponent of their inputs.
 MOVES = frozenset(
     {
-        "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Split", "Slice", "Concat", "Transpose", "Expand", "Gather", "Pad",
-        "Resize", "AveragePool", "MaxPool", "GlobalAveragePool", "GlobalMaxPool", "DepthToSpace", "SpaceToDepth", "Tile",
+        "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Split", "Slice", "Concat", "Transpose", "Expand", "Gather",
+        "Tile", "Resize", "AveragePool", "MaxPool", "GlobalAveragePool", "GlobalMaxPool", "DepthToSpace",
+        "SpaceToDepth",
     }
 )  # fmt: skip
 # Operators linear in their first input (and their second, for the last two) apart from a constant bias.
@@ -49,11 +50,12 @@ def sample_inputs(model: ir.Model) -> list[dict[str, npt.NDArray[Any]]]:
         for value in model.graph.inputs:
             assert value.dtype is not None
             shape, dtype = shape_of(value), value.dtype.numpy()
-            if np.issubdtype(dtype, np.floating):
-                array = rng.normal(size=shape) if len(shape) > 2 else rng.uniform(0.05, 1.0, shape)
+            if not np.issubdtype(dtype, np.floating):
+                feeds[value.name or ""] = rng.integers(0, 2, shape).astype(dtype)
+            elif len(shape) > 2:
+                feeds[value.name or ""] = rng.normal(size=shape).astype(dtype)
             else:
-                array = rng.integers(0, 2, shape)
-            feeds[value.name or ""] = array.astype(dtype)
+                feeds[value.name or ""] = rng.uniform(0.05, 1.0, shape).astype(dtype)
         samples.append(feeds)
     return samples
 
@@ -68,10 +70,8 @@ def magnitudes(model: ir.Model, samples: Sequence[Feeds]) -> dict[ir.Value, floa
     proto = ir.to_proto(model)
     probes = []
     for n, value in enumerate(values):
-        proto.graph.node.add(op_type="Abs", input=[value.name or ""], output=[f"abs/{n}"], name=f"abs/{n}")
-        proto.graph.node.add(op_type="ReduceMax", input=[f"abs/{n}"], output=[f"max/{n}"], name=f"max/{n}").attribute.add(
-            name="keepdims", type=onnx.AttributeProto.INT, i=0
-        )
+        proto.graph.node.append(onnx.helper.make_node("Abs", [value.name or ""], [f"abs/{n}"], f"abs/{n}"))
+        proto.graph.node.append(onnx.helper.make_node("ReduceMax", [f"abs/{n}"], [f"max/{n}"], f"max/{n}", keepdims=0))
         probes.append(onnx.helper.make_tensor_value_info(f"max/{n}", onnx.TensorProto.FLOAT, []))
     del proto.graph.output[:]
     proto.graph.output.extend(probes)
@@ -81,8 +81,10 @@ def magnitudes(model: ir.Model, samples: Sequence[Feeds]) -> dict[ir.Value, floa
         for n, value in enumerate(values):
             size = float(found[f"max/{n}"])
             if not math.isfinite(size):
-                raise GraphError(f"value {value.name!r} is not finite on the calibration inputs; give inputs of the kind "
-                                 f"that the model is made for, or export it as fp32")
+                raise GraphError(
+                    f"value {value.name!r} is not finite on the calibration inputs; give inputs of the kind that the "
+                    f"model is made for, or export it as fp32"
+                )
             largest[value] = max(largest[value], size)
     return largest
 
@@ -106,8 +108,8 @@ class Exponents:
             if parts is not None:
                 self._parts[node] = parts
             elif node.op_type in MOVES and not node.domain:
-                floats = [v for v in (*node.inputs[: None if node.op_type == "Concat" else 1], *node.outputs)
-                          if v is not None and v.dtype == ir.DataType.FLOAT]
+                sources = node.inputs if node.op_type == "Concat" else node.inputs[:1]
+                floats = [v for v in (*sources, *node.outputs) if v is not None and v.dtype == ir.DataType.FLOAT]
                 for other in floats[1:]:
                     self._parent[self._root(other)] = self._root(floats[0])
         for value in self.model.graph.initializers.values():
@@ -168,6 +170,13 @@ class Exponents:
         return changed
 
 
+def _plain_convolution(node: ir.Node) -> bool:
+    """A Conv with constant weights over all channels at once."""
+    grouped = "group" in node.attributes and node.attributes["group"].as_int() != 1
+    weight = node.inputs[1] if node.op_type == "Conv" else None
+    return weight is not None and weight.is_initializer() and not grouped
+
+
 def _weight_exponent(value: ir.Value) -> int:
     if value.const_value is None or value.dtype != ir.DataType.FLOAT:
         return 0
@@ -191,8 +200,6 @@ def _separable(concat: ir.Node) -> tuple[ir.Value, ...] | None:
         if reader.op_type == "GroupNormalization":
             if any(edge % (shape[1] // reader.attributes["num_groups"].as_int()) for edge in edges):
                 return None
-        elif reader.op_type != "Conv" or ("group" in reader.attributes and reader.attributes["group"].as_int() != 1):
-            return None
-        elif reader.inputs[1] is None or not reader.inputs[1].is_initializer():
+        elif not _plain_convolution(reader):
             return None
     return inputs
