@@ -23,23 +23,38 @@ OPSET = 23
 
 
 class Graph:
-    """Builds the model of a case. Values are names; random data comes from one seeded generator."""
+    """Builds a model of one or more cases. Values are names, local to a case; random data comes from a seeded generator."""
 
-    def __init__(self, precision: Precision, seed: int, opset: int = OPSET) -> None:
+    def __init__(self, precision: Precision, opset: int = OPSET) -> None:
         self.feeds: dict[str, Array] = {}
         self._precision = precision
-        self._random = np.random.default_rng(seed)
         self._opset = opset
         self._inputs: list[onnx.ValueInfoProto] = []
         self._outputs: list[onnx.ValueInfoProto] = []
         self._constants: list[TensorProto] = []
         self._nodes: list[onnx.NodeProto] = []
         self._functions: list[onnx.FunctionProto] = []
+        self.begin("")
+
+    def begin(self, scope: str) -> None:
+        """Start another case: its names get `scope` in front, its random data starts anew."""
+        self._scope = scope
+        self._random = np.random.default_rng(0)
 
     @property
     def float_type(self) -> int:
         """ONNX element type of the case's floats."""
         return TensorProto.FLOAT16 if self._precision == "fp16" else TensorProto.FLOAT
+
+    @property
+    def position(self) -> int:
+        """Number of nodes so far."""
+        return len(self._nodes)
+
+    @property
+    def output_names(self) -> list[str]:
+        """Names of the model's outputs, scope included."""
+        return [v.name for v in self._outputs]
 
     def floats(self, shape: Sequence[int], *, scale: float = 1.0, offset: float = 0.0) -> Array:
         """Normal random values times `scale` plus `offset`."""
@@ -48,15 +63,15 @@ class Graph:
     def input(self, name: str, data: Sequence[int] | Array, *, scale: float = 1.0, offset: float = 0.0) -> str:
         """A model input: random floats of the given shape, or the given array."""
         array = self._rounded(data) if isinstance(data, np.ndarray) else self.floats(data, scale=scale, offset=offset)
-        self.feeds[name] = array
-        self._inputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype),
-                                                          array.shape))
+        self.feeds[self._scoped(name)] = array
+        self._inputs.append(helper.make_tensor_value_info(
+            self._scoped(name), helper.np_dtype_to_tensor_dtype(array.dtype), array.shape))
         return name
 
     def constant(self, name: str, data: Sequence[int] | Array, *, scale: float = 1.0, offset: float = 0.0) -> str:
         """An initializer: random floats of the given shape, or the given array."""
         array = self._rounded(data) if isinstance(data, np.ndarray) else self.floats(data, scale=scale, offset=offset)
-        self._constants.append(numpy_helper.from_array(array, name))
+        self._constants.append(numpy_helper.from_array(array, self._scoped(name)))
         return name
 
     def ints(self, name: str, values: Sequence[int]) -> str:
@@ -65,40 +80,41 @@ class Graph:
 
     def single(self, name: str, values: Sequence[float]) -> str:
         """An initializer that is float32 in every precision (Resize scales)."""
-        self._constants.append(numpy_helper.from_array(np.array(values, np.float32), name))
+        self._constants.append(numpy_helper.from_array(np.array(values, np.float32), self._scoped(name)))
         return name
 
     def node(self, op_type: str, inputs: Sequence[str], outputs: Sequence[str], *, domain: str = "",
              **attributes: Any) -> str:
         """Append a node and return its first output."""
-        self._nodes.append(helper.make_node(op_type, inputs, outputs, name=f"n_{outputs[0]}", domain=domain,
-                                            **attributes))
+        self._nodes.append(helper.make_node(
+            op_type, [self._scoped(i) for i in inputs], [self._scoped(o) for o in outputs],
+            name=self._scoped(f"n_{outputs[0]}"), domain=domain, **attributes))
         return outputs[0]
 
     def fused(self, name: str, inputs: Sequence[str], outputs: Sequence[str], first: int, **attributes: Any) -> str:
-        """Outline the nodes from position `first` on into the function ai.webinfer::`name` and call it."""
+        """Outline the nodes from position `first` on into a function ai.webinfer::`name`__`scope` and call it."""
         body, self._nodes = self._nodes[first:], self._nodes[:first]
         imports = [helper.make_opsetid("", self._opset), helper.make_opsetid(DOMAIN, 1)]
-        self._functions.append(helper.make_function(DOMAIN, name, inputs, outputs, body, imports,
-                                                    attributes=list(attributes)))
-        return self.node(name, inputs, outputs, domain=DOMAIN, **attributes)
-
-    @property
-    def position(self) -> int:
-        """Number of nodes so far."""
-        return len(self._nodes)
+        label = f"{name}__{self._scope.strip('/')}" if self._scope else name
+        self._functions.append(helper.make_function(
+            DOMAIN, label, [self._scoped(i) for i in inputs], [self._scoped(o) for o in outputs], body, imports,
+            attributes=list(attributes)))
+        return self.node(label, inputs, outputs, domain=DOMAIN, **attributes)
 
     def output(self, *names: str, shape: Sequence[int] | None = None) -> None:
         """Declare model outputs; shapes are inferred where onnx can (it cannot for GroupNormalization)."""
-        self._outputs += [helper.make_tensor_value_info(n, self.float_type, shape) for n in names]
+        self._outputs += [helper.make_tensor_value_info(self._scoped(n), self.float_type, shape) for n in names]
 
     def model(self) -> onnx.ModelProto:
-        """The checked model with inferred shapes."""
+        """The model with inferred shapes."""
         graph = helper.make_graph(self._nodes, "case", self._inputs, self._outputs, self._constants)
         imports = [helper.make_opsetid("", self._opset), helper.make_opsetid(DOMAIN, 1),
                    helper.make_opsetid("com.microsoft", 1)]
         model = helper.make_model(graph, functions=self._functions, opset_imports=imports, ir_version=10)
         return onnx.shape_inference.infer_shapes(model, data_prop=True)
+
+    def _scoped(self, name: str) -> str:
+        return self._scope + name if name else ""
 
     def _rounded(self, array: Array) -> Array:
         if not np.issubdtype(array.dtype, np.floating):
@@ -122,22 +138,27 @@ class Case:
     fp32: float = 2e-5
     fp16: float = 1e-3
     reason: str = ""
-    opset: int = OPSET
     precisions: tuple[Literal["fp32", "fp16"], ...] = ("fp32", "fp16")
     reference: Callable[[Graph], None] | None = None  # the same function in double, where ONNX Runtime's op is inexact
-
-    def graph(self, precision: Literal["fp32", "fp16"]) -> Graph:
-        """What is compiled: `.model()` and `.feeds`."""
-        graph = Graph(precision, 0, self.opset)
-        self.build(graph)
-        return graph
-
-    def reference_graph(self, precision: Literal["fp32", "fp16"]) -> Graph:
-        """What ONNX Runtime CPU runs for comparison, on the same (rounded) data."""
-        graph = Graph("fp32" if precision == "fp32" else "fp16-reference", 0, self.opset)
-        (self.reference or self.build)(graph)
-        return graph
 
     def tolerance(self, precision: Literal["fp32", "fp16"]) -> float:
         """Allowed |difference| / (1 + |reference|)."""
         return self.fp32 if precision == "fp32" else self.fp16
+
+
+def compiled_graph(cases: Sequence[Case], precision: Literal["fp32", "fp16"]) -> Graph:
+    """One model with all `cases` side by side; names carry the case's name and a slash in front."""
+    graph = Graph(precision)
+    for case in cases:
+        graph.begin(f"{case.name}/")
+        case.build(graph)
+    return graph
+
+
+def reference_graph(cases: Sequence[Case], precision: Literal["fp32", "fp16"]) -> Graph:
+    """What ONNX Runtime CPU runs for comparison, on the same (rounded) data."""
+    graph = Graph("fp32" if precision == "fp32" else "fp16-reference")
+    for case in cases:
+        graph.begin(f"{case.name}/")
+        (case.reference or case.build)(graph)
+    return graph

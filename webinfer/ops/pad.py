@@ -86,7 +86,7 @@ def _far_reflection(g: Graph) -> None:
 
 
 def _far_reflection_table(g: Graph) -> None:
-    """The definition written out, since ONNX Runtime reads outside the source here."""
+    """The definition written out, since ONNX Runtime refuses such pads."""
     g.input("x", np.arange(4, dtype=np.float32))
     positions = [abs((c + 3) % 6 - 3) for c in range(-9, 11)]
     g.node("Gather", ["x", g.ints("positions", positions)], ["y"])
