@@ -8,7 +8,7 @@ elementwise nodes alone has no anchor. A call of an OPAQUE function is an anchor
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
@@ -96,8 +96,9 @@ def read_fused(node: ir.Node, model: ir.Model, elementwise: Collection[str]) -> 
         if node.op_type in elementwise and node.domain == "":
             return FusedOp(name, "", None, None, (step,), outputs)
         return FusedOp(name, node.domain, None, step, (), outputs)
-    if node.op_type.partition("__")[0] in OPAQUE:
-        return FusedOp(name, DOMAIN, None, _step(node, {}), (), outputs)
+    stem = node.op_type.partition("__")[0]
+    if stem in OPAQUE:
+        return FusedOp(name, DOMAIN, None, replace(_step(node, {}), op_type=stem), (), outputs)
     function = model.functions[node.op_identifier()]
     rename = {f.name or "": (a.name or "" if a else "") for f, a in zip(function.inputs, node.inputs, strict=False)}
     rename |= {f.name or "": o for f, o in zip(function.outputs, outputs, strict=True)}
