@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +25,11 @@ TILE_BYTES = 8192  # keys and values staged in workgroup memory
 
 @dataclass(frozen=True)
 class Layout:
-    """Where element (batch, head, position, dim) lies: element strides of batch and head, and of the outer of the two
-    inner axes; the inner one is contiguous. channel_major: positions are contiguous, else dims."""
+    """Where element (batch, head, position, dim) lies: strides in elements.
+
+    `stride` belongs to the outer of the two inner axes; the inner one is contiguous: dims, or positions where channel
+    major.
+    """
 
     batch: int
     head: int
@@ -54,7 +58,7 @@ class Problem:
 
 @lowers("Attention")
 def lower_attention(op: FusedOp, ctx: Lowering) -> None:
-    """q, k, v [B, T, H * D] or [B, H, T, D], grouped heads, an additive or boolean mask, causal; no KV cache."""
+    """Queries, keys, values [B, T, H * D] or [B, H, T, D]; grouped heads, any mask, causal; no KV cache."""
     step = op.anchor
     assert step is not None
     inputs = (*step.inputs, *[""] * 6)
@@ -74,19 +78,22 @@ def lower_attention(op: FusedOp, ctx: Lowering) -> None:
         layouts = [Layout(s[1] * s[2] * s[3], s[2] * s[3], s[3]) for s in (q, k, v)]
         out = Layout(heads * queries * v_dims, queries * v_dims, v_dims)
     scale = step.float("scale", 0.0) or 1.0 / math.sqrt(dims)
-    problem = Problem(q[0], heads, kv_heads, queries, keys, dims, v_dims, *layouts, out, False, scale,
-                      bool(step.int("is_causal", 0)))
+    causal = bool(step.int("is_causal", 0))
+    problem = Problem(q[0], heads, kv_heads, queries, keys, dims, v_dims, layouts[0], layouts[1], layouts[2], out,
+                      False, scale, causal)
     _emit(op, ctx, step, problem, inputs[3])
 
 
 @lowers("ChannelMajorAttention", domain=DOMAIN)
 def lower_channel_major(op: FusedOp, ctx: Lowering) -> None:
-    """q [B, D, T], k and v [B, D, S] -> [B, D, T]; heads live in B."""
+    """Queries [B, D, T], keys and values [B, D, S] -> [B, D, T]; heads live in B."""
     step = op.anchor
     assert step is not None
     (batch, dims, queries), (_, _, keys), (_, v_dims, _) = (ctx.shape(n) for n in step.inputs[:3])
-    layouts = [Layout(d * n, 0, n) for d, n in ((dims, queries), (dims, keys), (v_dims, keys), (v_dims, queries))]
-    problem = Problem(batch, 1, 1, queries, keys, dims, v_dims, *layouts, True, step.float("scale", 1.0))
+    q, k, v, out = (
+        Layout(d * n, 0, n) for d, n in ((dims, queries), (dims, keys), (v_dims, keys), (v_dims, queries))
+    )
+    problem = Problem(batch, 1, 1, queries, keys, dims, v_dims, q, k, v, out, True, step.float("scale", 1.0))
     _emit(op, ctx, step, problem, "")
 
 
@@ -134,8 +141,8 @@ def _register(op: FusedOp, ctx: Lowering, step: Step, p: Problem, mask: str, wri
         workgroup_size=(WORKGROUP["register"], 1, 1),
         params=params | mask_params,
         flops=_flops(p),
-        dims=p.dims,
-        v_dims=p.v_dims,
+        dims=_array_size(p.dims),
+        v_dims=_array_size(p.v_dims),
         keys=KEYS,
         aligned=aligned,
         channel_major=p.channel_major,
@@ -178,6 +185,11 @@ def _workgroup(op: FusedOp, ctx: Lowering, step: Step, p: Problem, mask: str, wr
     )
 
 
+def _array_size(dims: int) -> int:
+    """Length of a private array for `dims` values: few lengths, so that few shaders are compiled."""
+    return 32 * ceil_div(dims, 32)
+
+
 def _flops(p: Problem) -> int:
     return 2 * p.batch * p.heads * p.queries * p.keys * (p.dims + p.v_dims)
 
@@ -205,7 +217,7 @@ def _channel_major(shape: tuple[int, int, int], keys: int, g: Graph) -> None:
     g.output("y")
 
 
-def _attention(q: Sequence[int], kv: Sequence[int], attributes: dict[str, object], mask: Sequence[int] | None,
+def _attention(q: Sequence[int], kv: Sequence[int], attributes: dict[str, Any], mask: Sequence[int] | None,
                g: Graph) -> None:
     g.input("q", q)
     g.input("k", kv)

@@ -23,7 +23,7 @@ OPSET = 23
 
 
 class Graph:
-    """Builds a model of one or more cases. Values are names, local to a case; random data comes from a seeded generator."""
+    """Builds a model of one or more cases. Values are names, local to a case; random data is seeded."""
 
     def __init__(self, precision: Precision, opset: int = OPSET) -> None:
         self.feeds: dict[str, Array] = {}

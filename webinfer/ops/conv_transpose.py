@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from webinfer.fused import FusedOp
 from webinfer.lowering import ITEMSIZE, Lowering, Operand, Unsupported, ceil_div, grid, lowers
@@ -189,7 +190,7 @@ def _general(op: FusedOp, ctx: Lowering, g: Geometry, tail: Epilogue, written: s
     )
 
 
-def _case(x: Sequence[int], weight: Sequence[int], attributes: dict[str, object], g: Graph) -> None:
+def _case(x: Sequence[int], weight: Sequence[int], attributes: dict[str, Any], g: Graph) -> None:
     g.input("x", x)
     g.constant("w", weight, scale=(weight[0] * 4) ** -0.5)
     g.constant("b", (weight[1] * int(str(attributes.get("group", 1))),))
@@ -209,7 +210,7 @@ def _fused(x: Sequence[int], weight: Sequence[int], g: Graph) -> None:
     g.output("y")
 
 
-_CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, object]]] = [
+_CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
     ((1, 8, 4, 4), (8, 8, 4, 4), {"strides": (2, 2), "pads": (1, 1, 1, 1)}),
     ((2, 5, 3, 7), (5, 6, 3, 3), {"strides": (2, 2), "pads": (1, 1, 1, 1), "output_padding": (1, 1)}),
     ((1, 4, 5, 5), (4, 3, 2, 2), {"strides": (2, 2)}),

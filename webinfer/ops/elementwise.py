@@ -20,7 +20,7 @@ SMALLEST_NORMAL = 1.17549435e-38
 
 @dataclass(frozen=True)
 class Elementwise:
-    """One op: `expression(attributes)` gives a format string over operand names; flops per element for the cost model."""
+    """One op: `expression(attributes)` gives a format string over operand names; flops count per element."""
 
     expression: Callable[[Attributes], str]
     flops: int = 1
@@ -70,7 +70,7 @@ fn power(x: V, y: V) -> V {
   return select(m, -m, odd & (x < V(0.0f)));
 }
 """
-# WGSL bounds the error of sin and cos only within [-pi, pi]; 2 pi in three parts (Cody-Waite) keeps the reduction exact.
+# WGSL bounds the error of sin and cos within [-pi, pi] only; 2 pi in three parts (Cody-Waite) reduces exactly.
 _TURN = """\
 fn turn(x: V) -> V {
   let n = round(x * 0.15915494f);

@@ -93,7 +93,7 @@ def _instance(shape: Sequence[int], g: Graph) -> None:
 
 
 def _fused(shapes: Sequence[Sequence[int]], groups: int, g: Graph) -> None:
-    """concat -> group norm -> scale and shift -> SiLU -> residual, as diffusion residual blocks have it."""
+    """Concat -> group norm -> scale and shift -> SiLU -> residual, as diffusion residual blocks have it."""
     n, spatial = shapes[0][0], tuple(shapes[0][2:])
     channels = sum(s[1] for s in shapes)
     names = [g.input(f"x{k}", s) for k, s in enumerate(shapes)]

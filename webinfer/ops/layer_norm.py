@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from typing import Literal
 
 import numpy as np
 import onnx
@@ -56,7 +57,7 @@ def lower_layer_norm(op: FusedOp, ctx: Lowering) -> None:
     tail = render_epilogue(ctx, op.epilogue, step, output, 4 if vector else 1)
     rows = math.prod(shape[:axis])
     workgroup = row_workgroup(ctx.tier, size // lanes)
-    width = 4 if vector else 1
+    width: Literal[1, 4] = 4 if vector else 1
     params: dict[str, int | float] = {
         "rows": rows,
         "size": size // lanes,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -80,7 +81,7 @@ def pointwise(ctx: Lowering, node: str, steps: Sequence[Step], output: str) -> N
     # Four consecutive outputs share their outer coordinates where the innermost size is a multiple of 4.
     vector = nest.sizes[-1] % 4 == 0
     params: dict[str, int | float] = {"count": ceil_div(math.prod(shape), 4)}
-    indexed: list[dict[str, object]] = []
+    indexed: list[dict[str, Any]] = []
     for name in names:
         scalar = constant_scalar(ctx, name)
         if scalar is not None:
@@ -140,7 +141,7 @@ def _check_types(ctx: Lowering, steps: Sequence[Step], made: set[str], output: s
         raise Unsupported(f"output type {ctx.dtype(output)}: cast to float32")
 
 
-def _unary(op_type: str, shape: Sequence[int], scale: float, offset: float, attributes: dict[str, object],
+def _unary(op_type: str, shape: Sequence[int], scale: float, offset: float, attributes: dict[str, Any],
            g: Graph) -> None:
     g.input("x", shape, scale=scale, offset=offset)
     g.node(op_type, ["x"], ["y"], **attributes)
@@ -203,7 +204,7 @@ def _identity(g: Graph) -> None:
     g.output("y")
 
 
-_UNARY: list[tuple[str, float, float, dict[str, object]]] = [
+_UNARY: list[tuple[str, float, float, dict[str, Any]]] = [
     ("Sqrt", 0.3, 3.0, {}), ("Reciprocal", 0.3, 3.0, {}), ("Neg", 1.0, 0.0, {}), ("Abs", 1.0, 0.0, {}),
     ("Sign", 1.0, 0.0, {}), ("Floor", 3.0, 0.0, {}), ("Ceil", 3.0, 0.0, {}), ("Round", 3.0, 0.0, {}),
     ("Exp", 1.0, 0.0, {}), ("Log", 0.3, 3.0, {}), ("Sin", 300.0, 0.0, {}), ("Cos", 300.0, 0.0, {}),

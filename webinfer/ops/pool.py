@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from webinfer.fused import FusedOp, Step
 from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
@@ -77,7 +78,7 @@ def lower_pool(op: FusedOp, ctx: Lowering) -> None:
     finish(ctx, op.name, written, op.outputs[0])
 
 
-def _pool(op_type: str, x: Sequence[int], attributes: dict[str, object], g: Graph) -> None:
+def _pool(op_type: str, x: Sequence[int], attributes: dict[str, Any], g: Graph) -> None:
     g.input("x", x)
     g.node(op_type, ["x"], ["y"], **attributes)
     g.output("y")
@@ -93,7 +94,7 @@ def _fused(width: int, g: Graph) -> None:
     g.output("y")
 
 
-_ATTRIBUTES: list[tuple[tuple[int, ...], dict[str, object]]] = [
+_ATTRIBUTES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
     ((2, 3, 7, 9), {"kernel_shape": (3, 3), "strides": (2, 2), "pads": (1, 1, 1, 1)}),
     ((1, 2, 8, 8), {"kernel_shape": (3, 2), "strides": (2, 3), "ceil_mode": 1}),
     ((1, 2, 6, 7), {"kernel_shape": (2, 2), "strides": (2, 2), "auto_pad": "SAME_UPPER"}),

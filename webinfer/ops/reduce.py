@@ -1,4 +1,4 @@
-"""Reductions over any axes: ReduceMean, Sum, Max, Min, Prod, L1, L2, SumSquare, LogSum; global average and max pooling."""
+"""Reductions of floats over any axes (ReduceMean, ReduceSum, ReduceMax ...) and global pooling."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def lower_reduce(op: FusedOp, ctx: Lowering) -> None:
         raise Unsupported(f"{step.op_type} over no axis: remove the node")
     kept = [d for d in range(len(shape)) if d not in axes]
     order = [*kept, *axes]
-    if order != sorted(order) and math.prod(shape):
+    if order != sorted(order) and ctx.size(source):
         strides = strides_of(shape)
         rows = ctx.scratch(f"{op.name}#rows", [shape[d] for d in order], ctx.dtype(source))
         strided_copy(ctx, op.name, source, rows, [shape[d] for d in order], [strides[d] for d in order])
         source = rows
-    size, count = math.prod(shape[d] for d in axes), math.prod(shape[d] for d in kept)
+    size, count = math.prod([shape[d] for d in axes]), math.prod([shape[d] for d in kept])
     vector = size % 4 == 0
     unit = 4 if vector else 1
     written = aligned_output(ctx, op.output)

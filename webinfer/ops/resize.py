@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -174,7 +175,7 @@ def _corners(dims: Sequence[Dim]) -> list[Corner]:
 
 
 def _resize(x: Sequence[int], scales: Sequence[float] | None, sizes: Sequence[int] | None,
-            attributes: dict[str, object], g: Graph) -> None:
+            attributes: dict[str, Any], g: Graph) -> None:
     g.input("x", x)
     if scales is not None:
         inputs = ["x", "", g.single("scales", scales)]
@@ -206,7 +207,7 @@ def _ramp(g: Graph) -> None:
     g.output("y")
 
 
-_FLOOR: dict[str, object] = {"mode": "nearest", "nearest_mode": "floor", "coordinate_transformation_mode": "asymmetric"}
+_FLOOR: dict[str, Any] = {"mode": "nearest", "nearest_mode": "floor", "coordinate_transformation_mode": "asymmetric"}
 _MODES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric")
 
 CASES = [
