@@ -19,8 +19,8 @@ RNG = np.random.default_rng(1)
 
 def test_fusions_are_found_once_each() -> None:
     names = [f.name for f in all_fusions()]
-    assert len(names) == len(set(names)) == 11
-    assert [f.stage for f in all_fusions()] == ["fuse"] * 8 + ["outline"] * 3
+    assert len(names) == len(set(names)) == 12
+    assert [f.stage for f in all_fusions()] == ["fuse"] * 8 + ["outline"] * 4
 
 
 GROUP_NORM = """g (float[1, 8, 4, 4] x) => (float[1, 8, 4, 4] y) {

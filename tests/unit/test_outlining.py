@@ -108,3 +108,28 @@ def test_pointwise_takes_six_operands_at_most() -> None:
     body = " ".join(f"t{i} = Add({f't{i - 1}' if i > 1 else 'x0'}, x{i})" for i in range(1, 8))
     model = check(f"g ({inputs}) => (float[4] y) {{ {body} y = Add(t7, x8) }}", {}, "pointwise", Pointwise=2)
     assert all(len(n.inputs) <= 6 for n in model.graph)
+
+
+def test_one_element_values_are_read_without_their_views() -> None:
+    text = """g (float[1] sigma, float[1, 1, 4, 4] x) => (float[1, 1, 4, 4] y) {
+        r = Reciprocal(sigma) u = Unsqueeze(r, axes) y = Mul(x, u) }"""
+    data = constants(axes=[1, 2, 3])
+    check(text, data, "views of scalars", Reciprocal=1, Mul=1)
+    check(text, data, "views of scalars", "pointwise", Pointwise=1)
+
+
+def test_a_view_that_makes_the_rank_of_the_result_stays() -> None:
+    text = "g (float[1] a) => (float[1, 1, 1] y) { u = Unsqueeze(a, axes) y = Neg(u) }"
+    check(text, constants(axes=[1, 2]), "views of scalars", Unsqueeze=1, Neg=1)
+
+
+def test_tiny_values_are_computed_again_by_each_reader() -> None:
+    text = """g (float[1] s, float[1, 1, 8, 8] x) => (float[1, 1, 8, 8] y, float[1, 1, 8, 8] z) {
+        q = Mul(s, s) y = Mul(x, q) z = Add(x, q) }"""
+    check(text, {}, "pointwise", Pointwise=2)
+
+
+def test_a_tiny_value_that_an_operator_needs_stays_as_well() -> None:
+    text = """g (float[1, 1] s, float[1, 1, 8, 8] x) => (float[1, 1, 8, 8] y, float[1, 4] z) {
+        e = Exp(s) q = Mul(e, e) y = Mul(x, q) z = Gemm(q, w) }"""
+    check(text, weights(w=(1, 4)), "pointwise", Pointwise=2, Gemm=1)

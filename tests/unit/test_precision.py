@@ -86,11 +86,16 @@ def test_a_weight_beyond_range_stays_float32_with_its_reason() -> None:
 
 
 def test_arithmetic_on_inputs_stays_float32() -> None:
-    text = """g (float[1] sigma, float[1, 4] x) => (float[1, 8] y) {
-        s = Mul(sigma, k) q = Mul(s, s) e = Add(q, one) r = Sqrt(e) m = Mul(x, r) y = Gemm(m, w) }"""
-    data = {"k": np.array(3e3, np.float32), "one": np.array(1.0, np.float32), "w": normal(4, 8, scale=1e-3)}
-    _, changes = check(text, data)
-    assert changes.counts["float32 islands"] == 5
+    """A noise level squared passes 65504, and its embedding is a few numbers; the image is float16 from the Conv on."""
+    text = """g (float[1] sigma, float[1, 4, 8, 8] x) => (float[1, 4, 8, 8] y) {
+        s = Mul(sigma, k) q = Mul(s, s) e = Add(q, one) r = Sqrt(e) row = Unsqueeze(r, axes) v = Gemm(row, w)
+        t = Unsqueeze(v, ends) c = Conv(x, cw) y = Mul(c, t) }"""
+    data = {"k": np.array(3e3, np.float32), "one": np.array(1.0, np.float32), "w": normal(1, 4, scale=1e-3)}
+    data |= {"axes": np.array([0]), "ends": np.array([2, 3]), "cw": normal(4, 4, 1, 1)}
+    model, changes = check(text, data)
+    assert changes.counts["float32 islands"] == 8
+    assert model.graph.initializers["w"].dtype == ir.DataType.FLOAT
+    assert [v.dtype for n, v in model.graph.initializers.items() if n.startswith("cw/")] == [ir.DataType.FLOAT16]
 
 
 RESIDUAL = """g (float[1, 32, 8, 8] x) => (float[1, 8, 8, 8] y) {

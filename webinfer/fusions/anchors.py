@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 from webinfer.fused import DOMAIN
 from webinfer.fusions.outline import Part, parts_of
-from webinfer.fusions.rewrite import FLOATS, scalar, sole_consumer
+from webinfer.fusions.rewrite import FLOATS, elements, scalar, sole_consumer
 from webinfer.ops.elementwise import ELEMENTWISE
 
 ANCHORS = frozenset(
@@ -25,6 +25,9 @@ ANCHORS = frozenset(
         "MaxPool",
     }
 )
+
+# Elements up to which a value is computed again by every reader: a dispatch costs more.
+_TINY = 64
 
 
 def is_elementwise(node: ir.Node) -> bool:
@@ -64,13 +67,31 @@ class Operand:
     leaves: tuple[ir.Value, ...]
 
 
+def absorbable(value: ir.Value) -> ir.Node | None:
+    """The elementwise node that makes `value`, where its reader may compute it: nobody else reads it, or it is tiny."""
+    producer = value.producer()
+    if producer is None or not is_elementwise(producer) or value.is_graph_output():
+        return None
+    return producer if sole_consumer(value) is not None or elements(value) <= _TINY else None
+
+
+def kept(nodes: Sequence[ir.Node], output: ir.Value) -> tuple[ir.Node, ...]:
+    """Those of `nodes` (in graph order) that something outside still needs after all of them were copied."""
+    inside, stay = set(nodes), set[ir.Node]()
+    for node in reversed(nodes):
+        readers = [c for v in node.outputs if v is not output for c in v.consumers()]
+        if any(c not in inside or c in stay for c in readers):
+            stay.add(node)
+    return tuple(stay)
+
+
 def operand(value: ir.Value, model: ir.Model) -> Operand:
     """Pull the computation of `value` into the tail where only the tail uses it.
 
     A computation that reads what another fusion wants (`claimed`) stays outside.
     """
-    producer = value.producer()
-    if producer is None or not is_elementwise(producer) or sole_consumer(value) is None:
+    producer = absorbable(value)
+    if producer is None:
         return Operand((), (value,))
     nodes: dict[ir.Node, None] = {}
     leaves: dict[ir.Value, None] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from webinfer.fusions.anchors import anchor_parts, bound, is_elementwise, operand
+from webinfer.fusions.anchors import anchor_parts, bound, is_elementwise, kept, operand
 from webinfer.fusions.outline import Part, outline
 from webinfer.fusions.rewrite import Fusion, Refusal, Rewrite, shape_of, sole_consumer
 from webinfer.ops.epilogue import operand_kind
@@ -53,7 +53,8 @@ class _Epilogue(Fusion):
         in_order = [n for n in model.graph if n in tail.nodes]
         call, function = outline([*parts, *map(Part, in_order)], current)
         call.name = node.name
-        return Rewrite((node, *in_order), (current,), (call,), (call.outputs[0],), functions=(function,))
+        stay = kept((node, *in_order), current)
+        return Rewrite((node, *in_order), (current,), (call,), (call.outputs[0],), functions=(function,), kept=stay)
 
 
 FUSION = _Epilogue()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from webinfer.fusions.anchors import bound, is_elementwise
+from webinfer.fusions.anchors import absorbable, bound, is_elementwise, kept
 from webinfer.fusions.outline import Part, outline
-from webinfer.fusions.rewrite import Fusion, Rewrite, sole_consumer
+from webinfer.fusions.rewrite import Fusion, Rewrite
 
 _MAX_OPERANDS = 6
 
@@ -26,8 +26,8 @@ class _Pointwise(Fusion):
         while grown:
             grown = False
             for value in leaves:
-                producer = value.producer()
-                if producer is None or not is_elementwise(producer) or sole_consumer(value) is None:
+                producer = absorbable(value)
+                if producer is None:
                     continue
                 wider = [v for v in dict.fromkeys((*leaves, *producer.inputs)) if v is not None and v is not value]
                 if len(bound(wider)) <= _MAX_OPERANDS:
@@ -39,7 +39,14 @@ class _Pointwise(Fusion):
         in_order = [n for n in model.graph if n in nodes]
         call, function = outline([Part(n) for n in in_order], node.outputs[0], "Pointwise")
         call.name = node.name
-        return Rewrite(tuple(in_order), (node.outputs[0],), (call,), (call.outputs[0],), functions=(function,))
+        return Rewrite(
+            tuple(in_order),
+            (node.outputs[0],),
+            (call,),
+            (call.outputs[0],),
+            functions=(function,),
+            kept=kept(in_order, node.outputs[0]),
+        )
 
 
 FUSION = _Pointwise()

@@ -12,13 +12,14 @@ import numpy.typing as npt
 import onnx_ir as ir
 
 from webinfer.fused import DOMAIN
-from webinfer.fusions.rewrite import initializer, shape_of, sole_consumer
+from webinfer.fusions.rewrite import elements, initializer, shape_of, sole_consumer
 from webinfer.ops.elementwise import ELEMENTWISE
 from webinfer.passes.contract import Changes, Stage, describe, dynamic_value
 from webinfer.passes.ranges import ATTENTION, LINEAR, MOVES, NORMS, Exponents, Feeds, magnitudes, sample_inputs
 
 _HALF, _FULL = ir.DataType.FLOAT16, ir.DataType.FLOAT
 _MAX_FLOAT16 = 65504.0
+_SMALL_WEIGHT = 1 << 16  # elements
 # Inputs that stay float32 whatever the operator computes in (roi and scales of Resize address pixels).
 _FLOAT32_INPUTS = {"Resize": (1, 2)}
 
@@ -29,8 +30,9 @@ class Precision(Stage):
 
     Values that get large on `samples` (made up where empty) are stored times a power of two, see ranges.py. Nodes are
     computed in float32 (islands) where they are elementwise on such values, where a weight is beyond float16's range,
-    and where they are arithmetic on the model's inputs before the first operator with a kernel of its own: timesteps
-    and noise levels are squared and divided there, and nothing is gained by halving a few numbers.
+    and where they are arithmetic on the model's inputs before the first large operator, or elementwise with a result
+    of that: timesteps and noise levels are squared, divided and embedded there, and nothing is gained by halving a few
+    numbers.
     """
 
     precision: Literal["fp32", "fp16"]
@@ -45,7 +47,7 @@ class Precision(Stage):
         """Nothing for fp32. Raises GraphError where the model gives non-finite values on the samples."""
         if self.precision == "fp32":
             return Changes()
-        exponents = Exponents(model, magnitudes(model, self.samples or sample_inputs(model)))
+        exponents = Exponents(model, magnitudes(model, self.samples or [sample_inputs(model)]))
         return _Conversion(model, exponents).run()
 
     def ensures(self, model: ir.Model) -> str | None:
@@ -112,11 +114,17 @@ class _Conversion:
             if large is not None:
                 self.notes.append(f"{describe(node)} stays float32: {large.name} is beyond float16's range of +-65504")
                 wide.add(node)
-            elif (pointwise or node.op_type in MOVES) and runtime and all(v in early for v in runtime):
+            elif (
+                (pointwise or node.op_type in MOVES or _is_vector_product(node))
+                and early.issuperset(runtime)
+                and runtime
+            ):
                 wide.add(node)
                 self._early.add(node)
                 early.update(node.outputs)
-            elif scaled and (pointwise or not self._takes_exponents(node)):
+            elif (pointwise and not early.isdisjoint(runtime)) or (
+                scaled and (pointwise or not self._takes_exponents(node))
+            ):
                 wide.add(node)
             elif not floats and node.op_type != "Cast" and any(o.dtype == _FULL for o in node.outputs):
                 wide.add(node)  # makes floats from other types; a Cast follows
@@ -277,6 +285,14 @@ class _Conversion:
         made = self._scaled(self._stored[output], self.exponents.of(output), _FULL, after=list(self.model.graph)[-1])
         made.name = name
         self.model.graph.outputs[k] = made
+
+
+def _is_vector_product(node: ir.Node) -> bool:
+    """A small matrix times one row: the layers that embed timesteps and labels."""
+    if node.domain or node.op_type not in ("Gemm", "MatMul") or node.inputs[1] is None:
+        return False
+    one_row = elements(node.outputs[0]) == shape_of(node.outputs[0])[-1]
+    return one_row and node.inputs[1].is_initializer() and elements(node.inputs[1]) <= _SMALL_WEIGHT
 
 
 def _largest(value: ir.Value) -> float:
