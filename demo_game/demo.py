@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 import threading
+import time
 import webbrowser
 from pathlib import Path
 
@@ -60,14 +61,19 @@ def take_picture(url: str, target: Path) -> int:
         page.on("console", lambda message: print(f"page: {message.text}", file=sys.stderr))
         page.on("pageerror", lambda error: print(f"page: {error}", file=sys.stderr))
         page.goto(url)
-        page.wait_for_selector("body[data-state=done], body[data-state=failed]", timeout=PICTURE_TIMEOUT_S * 1000)
+        deadline = time.monotonic() + PICTURE_TIMEOUT_S
+        while (state := page.get_attribute("body", "data-state")) not in ("done", "failed"):
+            if time.monotonic() > deadline:
+                break
+            page.wait_for_timeout(200)
         print(page.inner_text("#status"))
-        failed = page.get_attribute("body", "data-state") == "failed"
-        if not failed:
+        if state == "done":
             page.screenshot(path=target)
             print(f"wrote {target}")
+        elif state != "failed":
+            print(f"no terrain within {PICTURE_TIMEOUT_S} s: is the machine busy?", file=sys.stderr)
         browser.close()
-    return int(failed)
+    return int(state != "done")
 
 
 def main() -> int:
