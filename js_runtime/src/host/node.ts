@@ -25,6 +25,13 @@ const specifier =
 const { create, globals } = (await import(specifier)) as Dawn;
 Object.assign(globalThis, globals);
 
+// A host that lost its parent has nobody to work for. It may be inside a shader compilation of minutes at that moment,
+// and an orderly exit would wait for it.
+const parent = process.ppid;
+setInterval(() => {
+  if (process.ppid !== parent) process.kill(process.pid, "SIGKILL");
+}, 1000).unref();
+
 const host = new Host({
   base: new URL(base.endsWith("/") ? base : `${base}/`),
   session,
