@@ -6,6 +6,7 @@ import json
 import math
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import tempfile
@@ -139,7 +140,14 @@ class DeviceSession:
             argv, env = self._command_line(self._server.url)
             self._launched_s = time.monotonic()
             self._process = subprocess.Popen(
-                argv, env={**os.environ, **env}, stdin=subprocess.PIPE, stdout=self._log, stderr=subprocess.STDOUT
+                argv,
+                env={**os.environ, **env},
+                stdin=subprocess.PIPE,
+                stdout=self._log,
+                stderr=subprocess.STDOUT,
+                # Signals to our own process group (Ctrl-C, `timeout`) must not end the host before it has cleaned up:
+                # it ends when its standard input closes.
+                start_new_session=True,
             )
             greeting = self._wait(0, self._start_timeout_s, "start")
             self._facts = DeviceFacts.from_greeting(greeting)
@@ -158,7 +166,7 @@ class DeviceSession:
             try:
                 self._process.wait(STOP_TIMEOUT_S)
             except subprocess.TimeoutExpired:
-                self._process.kill()
+                os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait()
             self._process = None
         if self._server is not None:

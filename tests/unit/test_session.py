@@ -132,7 +132,9 @@ def test_closing_ends_the_host_process() -> None:
     wait_until_gone(pid)
 
 
-def test_the_host_process_ends_when_its_parent_is_killed() -> None:
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_the_host_process_ends_when_its_parent_is_killed(kill: signal.Signals) -> None:
+    """With the whole process group, as Ctrl-C and `timeout` do."""
     program = (
         "import sys, time\n"
         "from webinfer.session import DeviceSession\n"
@@ -141,12 +143,17 @@ def test_the_host_process_ends_when_its_parent_is_killed() -> None:
         "time.sleep(600)\n"
     )
     parent = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        start_new_session=True,
     )
     assert parent.stdout is not None
     pid = int(parent.stdout.readline())
     assert is_alive(pid)
-    parent.send_signal(signal.SIGKILL)
+    os.killpg(parent.pid, kill)
     parent.wait()
     parent.stdout.close()
     wait_until_gone(pid)

@@ -5,7 +5,6 @@ Run as `python -m webinfer.hosts.leash COMMAND ...`.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -16,13 +15,9 @@ from webinfer.hosts.parent import when_parent_leaves
 
 def main() -> int:
     """Return the command's exit status."""
-    process = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True)
-
-    def kill() -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-    when_parent_leaves(kill)
+    process = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
+    # The session started this program as the leader of a process group of its own: the group is all that it runs.
+    when_parent_leaves(lambda: os.killpg(0, signal.SIGKILL))
     return process.wait()
 
 
