@@ -16,6 +16,8 @@ from webinfer.ops.pack import pack_rows
 _WORKGROUP = 64
 # Below this size of the product, two more dispatches cost more than the multiplications that Winograd saves.
 _WINOGRAD_FLOPS = 250_000_000
+# Patches and products lie in memory at the same time: phones have less of it than of time.
+_WINOGRAD_SCRATCH_BYTES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -117,8 +119,9 @@ def lower_conv(op: FusedOp, ctx: Lowering) -> None:
 def winograd_pays(g: Geometry) -> bool:
     """Whether a 3x3 convolution (stride 1, padding 1) should run as Winograd F(4x4, 3x3), which multiplies 4 times less."""
     tiles = g.batch * ceil_div(g.size[0], 4) * (g.size[1] // 4)
+    scratch = 36 * 4 * tiles * (g.depth + g.channels)
     return (g.groups == 1 and g.size[1] % 4 == 0 and tiles % 8 == 0 and min(g.depth, g.channels) >= 16
-            and g.channels % 4 == 0 and g.flops >= _WINOGRAD_FLOPS)
+            and g.channels % 4 == 0 and g.flops >= _WINOGRAD_FLOPS and scratch <= _WINOGRAD_SCRATCH_BYTES)
 
 
 def _epilogue(op: FusedOp, ctx: Lowering, lanes: Literal[1, 4]) -> Epilogue:
@@ -139,25 +142,26 @@ def _flops(ctx: Lowering, op: FusedOp, g: Geometry, epilogue: Epilogue) -> int:
 
 def _register(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     # Rows per invocation amortise the loads of neighbouring rows; small images need the invocations instead.
-    rows = 8 if g.plane >= 4096 else 4
-    channels = 1 if g.channels == 1 else 4
+    rows = next(r for r in ((8, 4, 2, 1) if g.plane >= 4096 else (4, 2, 1)) if g.size[0] % r == 0)
+    channels = 4 if g.channels % 4 == 0 else 1
     epilogue = _epilogue(op, ctx, 4)
     if channels == 1:
         assert op.anchor is not None
         weight = Operand("w", op.anchor.inputs[1], width=1)
     else:
         weight = Operand("w", _packed(op, ctx, g))
-    invocations = ceil_div(g.size[0], rows) * (g.size[1] // 4)
+    invocations = g.size[0] // rows * (g.size[1] // 4)
     workgroup = 64 if invocations >= 64 * 8 else 16
     ctx.emit(
         "conv_register",
         node=op.name,
         operands=[Operand("x", op.sources()[0]), weight, *epilogue.operands, Operand("y", op.output, "read_write")],
         params={"depth": g.depth, "channels": g.channels, "height": g.size[0], "width4": g.size[1] // 4},
-        workgroups=(ceil_div(invocations, workgroup), ceil_div(g.channels, channels), g.batch),
+        workgroups=(ceil_div(invocations, workgroup), g.channels // channels, g.batch),
         workgroup_size=(workgroup, 1, 1),
         flops=_flops(ctx, op, g, epilogue),
         epilogue=epilogue,
+        upsample=False,
         rows=rows,
         channels=channels,
         lane=[""] if channels == 1 else [".x", ".y", ".z", ".w"],
@@ -205,6 +209,7 @@ def _emit_pointwise(
         sources=len(sources),
         blocks=blocks,
         vectors=vectors,
+        guard=channels % (4 * blocks) != 0,
     )
 
 
@@ -236,6 +241,7 @@ def _winograd(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
         workgroups=(ceil_div(tiles_y * width4, _WORKGROUP), g.depth, g.batch),
         workgroup_size=(_WORKGROUP, 1, 1),
         flops=g.depth * tiles * 12 * 12,
+        upsample=False,
     )
     product = [Operand("w", u), Operand("y", m, "read_write")]
     flops = 2 * 36 * g.depth * g.channels * tiles
@@ -257,6 +263,7 @@ def _winograd(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
         workgroup_size=(_WORKGROUP, 1, 1),
         flops=g.channels * tiles * 10 * 11 + epilogue.flops * ctx.size(op.output),
         epilogue=epilogue,
+        guard=g.size[0] % 4 != 0,
     )
 
 
