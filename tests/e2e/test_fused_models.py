@@ -142,4 +142,4 @@ def test_float16_halves_the_weights(terrain: ir.Model, terrain_fp16: ir.Model) -
         sum(v.const_value.nbytes for v in m.graph.initializers.values() if v.const_value is not None)
         for m in (terrain, terrain_fp16)
     )
-    assert half <= 0.501 * full + 4096
+    assert half <= 0.51 * full  # the embeddings of timestep and label stay float32
