@@ -24,7 +24,7 @@ export function terrainColour(value: number): Colour {
 
 /** Light of a slope, between about 0.5 and 1.4: the sun stands in the north-west. `dx` and `dy` are rises per pixel. */
 export function relief(dx: number, dy: number, pixelsAcross: number): number {
-  const steepness = pixelsAcross / 10;
+  const steepness = pixelsAcross / 20;
   const [nx, ny] = [-dx * steepness, -dy * steepness];
   const lit = (-nx - ny + 1.2) / Math.hypot(nx, ny, 1) / 1.2;
   return Math.min(1.4, Math.max(0.5, lit));

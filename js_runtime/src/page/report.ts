@@ -53,10 +53,9 @@ export function memoryTable(use: MemoryUse, info: ModelInfo): readonly HTMLEleme
         [`all, in ${String(use.buffers)} buffers`, size(use.bytes)],
         ["largest while loading", size(use.peakBytes)],
         ["planned activation peak", size(peak)],
-        [
-          "lower bound of any plan",
-          `${size(bound)}${bound > 0 ? ` (peak is ${(peak / bound).toFixed(2)} times)` : ""}`,
-        ],
+        ["lower bound of any plan", size(bound)],
+        ["peak ÷ lower bound", bound > 0 ? (peak / bound).toFixed(3) : "–"],
+      ],
       ],
     ),
   ];
