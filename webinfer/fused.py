@@ -1,7 +1,7 @@
-"""FusedOp: one graph node, plain or a call of an `ai.webinfer` function, seen as concat -> anchor -> epilogue.
+"""FusedOp: one graph node, plain or a call of an `ai.webinfer` function, seen as prologue -> anchor -> epilogue.
 
 A fusion outlines matched nodes into a function whose body is those nodes, so the model stays portable. Lowering reads
-the body back: at most one Concat in front, one anchor with a kernel of its own, then elementwise nodes. A body of
+the body back: at most one Concat or Resize in front, one anchor with a kernel of its own, then elementwise nodes. A body of
 elementwise nodes alone has no anchor. A call of an OPAQUE function is an anchor itself.
 """
 
@@ -15,6 +15,8 @@ import onnx_ir as ir
 from webinfer.errors import GraphError
 
 DOMAIN = "ai.webinfer"
+# Operators that a kernel can apply while it reads its input.
+PROLOGUES = frozenset({"Concat", "Resize"})
 
 # Functions that have a kernel of their own: lowering takes the call as it is and never looks into the body.
 OPAQUE = frozenset({"ChannelMajorAttention"})
@@ -52,7 +54,7 @@ class FusedOp:
 
     name: str
     domain: str
-    concat: Step | None
+    prologue: Step | None
     anchor: Step | None
     epilogue: tuple[Step, ...]
     outputs: tuple[str, ...]
@@ -69,12 +71,20 @@ class FusedOp:
         return name
 
     def sources(self, index: int = 0) -> tuple[str, ...]:
-        """The tensors that together are the anchor's input `index`: several where a Concat was folded in front."""
+        """The tensors that together are the anchor's input `index`: several where a Concat was folded in front.
+
+        Behind a folded Resize this is the small image; see `enlarged`.
+        """
         assert self.anchor is not None
         name = self.anchor.inputs[index]
-        if self.concat and name == self.concat.outputs[0]:
-            return self.concat.inputs
+        if self.prologue and name == self.prologue.outputs[0]:
+            return self.prologue.inputs if self.prologue.op_type == "Concat" else self.prologue.inputs[:1]
         return (name,)
+
+    @property
+    def enlarged(self) -> bool:
+        """Whether the anchor reads its first input enlarged twice along rows and columns (nearest)."""
+        return self.prologue is not None and self.prologue.op_type == "Resize"
 
 
 def _step(node: ir.Node, rename: Mapping[str, str]) -> Step:
@@ -87,7 +97,7 @@ def _step(node: ir.Node, rename: Mapping[str, str]) -> Step:
 def read_fused(node: ir.Node, model: ir.Model, elementwise: Collection[str]) -> FusedOp:
     """Read `node` as a FusedOp; `elementwise` names the op types that have no kernel of their own.
 
-    Raises GraphError where a function body has no single anchor or is not in the order concat, anchor, elementwise.
+    Raises GraphError where a function body has no single anchor or is not in the order prologue, anchor, elementwise.
     """
     name = node.name or (node.outputs[0].name or "")
     outputs = tuple(o.name or "" for o in node.outputs)
@@ -105,13 +115,13 @@ def read_fused(node: ir.Node, model: ir.Model, elementwise: Collection[str]) -> 
     inner = {o.name or "" for n in function for o in n.outputs} - set(rename)
     rename |= {i: f"{name}/{i}" for i in inner}
     steps = [(n.domain, _step(n, rename)) for n in function]
-    concat: Step | None = None
-    if len(steps) > 1 and steps[0][1].op_type == "Concat":
-        concat = steps.pop(0)[1]
+    prologue: Step | None = None
+    if len(steps) > 1 and steps[0][1].op_type in PROLOGUES and steps[1][1].op_type not in elementwise:
+        prologue = steps.pop(0)[1]
     anchors = [(d, s) for d, s in steps if s.op_type not in elementwise]
-    if len(anchors) > 1 or (anchors and steps[0] != anchors[0]) or (concat and not anchors):
-        raise GraphError(f"function {function.name}: expected concat, one anchor, elementwise nodes in this order")
+    if len(anchors) > 1 or (anchors and steps[0] != anchors[0]) or (prologue and not anchors):
+        raise GraphError(f"function {function.name}: expected prologue, one anchor, elementwise nodes in this order")
     if not anchors:
         return FusedOp(name, DOMAIN, None, None, tuple(s for _, s in steps), outputs)
     domain, anchor = anchors[0]
-    return FusedOp(name, domain, concat, anchor, tuple(s for _, s in steps[1:]), outputs)
+    return FusedOp(name, domain, prologue, anchor, tuple(s for _, s in steps[1:]), outputs)

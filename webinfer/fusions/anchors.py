@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from webinfer.fused import DOMAIN
+from webinfer.fused import DOMAIN, PROLOGUES
 from webinfer.fusions.outline import Part, parts_of
 from webinfer.fusions.rewrite import FLOATS, elements, scalar, sole_consumer
 from webinfer.ops.elementwise import ELEMENTWISE
@@ -41,12 +41,12 @@ def is_elementwise(node: ir.Node) -> bool:
 
 
 def anchor_parts(node: ir.Node, model: ir.Model) -> tuple[Part, ...] | None:
-    """The parts of an anchor without a tail yet, alone or with a Concat in front; None for any other node."""
+    """The parts of an anchor without a tail yet, alone or with a prologue in front; None for any other node."""
     if sum(bool(o.name) for o in node.outputs) != 1 or node.outputs[0].dtype not in FLOATS:
         return None
     parts = parts_of(node, model)
     kinds = [p.node.op_type for p in parts]
-    if kinds[0] == "Concat" and len(kinds) == 2 and node.domain == DOMAIN:
+    if kinds[0] in PROLOGUES and len(kinds) == 2 and kinds[1] in ANCHORS and node.domain == DOMAIN:
         kinds = kinds[1:]
     return parts if len(kinds) == 1 and kinds[0] in ANCHORS and not parts[-1].node.domain else None
 
