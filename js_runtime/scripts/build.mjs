@@ -1,12 +1,13 @@
 // Builds dist/: the library, the device hosts, and the preview page. Nothing is bundled from node_modules.
 
-import { cp, mkdir, rm } from "node:fs/promises";
+import { cp, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 import { build } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
-const dist = join(root, "dist");
+// Built aside and renamed at the end: a build that fails leaves the older one whole.
+const dist = join(root, "dist.partial");
 
 await rm(dist, { recursive: true, force: true });
 await mkdir(join(dist, "host"), { recursive: true });
@@ -14,18 +15,20 @@ await mkdir(join(dist, "page"), { recursive: true });
 
 const shared = { bundle: true, format: "esm", target: "es2023", logLevel: "warning", absWorkingDir: root };
 await Promise.all([
-  build({ ...shared, entryPoints: ["src/index.ts"], outfile: "dist/index.js" }),
+  build({ ...shared, entryPoints: ["src/index.ts"], outfile: "dist.partial/index.js" }),
   build({
     ...shared,
     entryPoints: ["src/host/node.ts"],
-    outfile: "dist/host-node.mjs",
+    outfile: "dist.partial/host-node.mjs",
     platform: "node",
     target: "node20",
     external: ["webgpu"],
   }),
-  build({ ...shared, entryPoints: ["src/host/browser.ts"], outfile: "dist/host/host-browser.js" }),
-  build({ ...shared, entryPoints: ["src/page/page.ts"], outfile: "dist/page/page.js" }),
+  build({ ...shared, entryPoints: ["src/host/browser.ts"], outfile: "dist.partial/host/host-browser.js" }),
+  build({ ...shared, entryPoints: ["src/page/page.ts"], outfile: "dist.partial/page/page.js" }),
   cp(join(root, "src/host/index.html"), join(dist, "host/index.html")),
   cp(join(root, "src/page/index.html"), join(dist, "page/index.html")),
   cp(join(root, "src/page/style.css"), join(dist, "page/style.css")),
 ]);
+await rm(join(root, "dist"), { recursive: true, force: true });
+await rename(dist, join(root, "dist"));

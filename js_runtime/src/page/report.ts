@@ -56,7 +56,6 @@ export function memoryTable(use: MemoryUse, info: ModelInfo): readonly HTMLEleme
         ["lower bound of any plan", size(bound)],
         ["peak ÷ lower bound", bound > 0 ? (peak / bound).toFixed(3) : "–"],
       ],
-      ],
     ),
   ];
 }
