@@ -10,17 +10,20 @@ from typing import Any
 
 import numpy as np
 import onnx_ir as ir
-import onnxruntime
 import pytest
 
 from webinfer import ops
 from webinfer.compile import compile_model
 from webinfer.ops.case import Case, compiled_graph, reference_graph
+from webinfer.reference import run_reference
 from webinfer.session import DeviceSession
 from webinfer.tiers import Tier, all_tiers
 
-MODULES = [m.name for m in pkgutil.iter_modules(ops.__path__)
-           if hasattr(importlib.import_module(f"webinfer.ops.{m.name}"), "CASES")]
+MODULES = [
+    m.name
+    for m in pkgutil.iter_modules(ops.__path__)
+    if hasattr(importlib.import_module(f"webinfer.ops.{m.name}"), "CASES")
+]
 DEVICES = {
     "dawn-lavapipe": ["fp32-register", "fp32-workgroup", "fp16-register", "fp16-workgroup"],
     "dawn-swiftshader": ["fp32-register", "fp16-storage-register", "fp16-storage-workgroup"],
@@ -43,10 +46,7 @@ def _cases(module: str, tier: Tier) -> list[Case]:
 def _reference(module: str, tier_id: str) -> Arrays:
     tier = all_tiers()[tier_id]
     graph = reference_graph(_cases(module, tier), tier.precision)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    runtime = onnxruntime.InferenceSession(graph.model().SerializeToString(), options, ["CPUExecutionProvider"])
-    return dict(zip(graph.output_names, runtime.run(graph.output_names, graph.feeds), strict=True))
+    return run_reference(graph.model(), graph.feeds)
 
 
 def _fault(case: Case, tier: Tier, name: str, found: np.ndarray, expected: np.ndarray) -> str | None:

@@ -12,9 +12,9 @@ import pytest
 
 from webinfer import cli
 from webinfer.feeds import check_feeds, seeded_feeds
-from webinfer.ort_cpu import Reference, intermediates
 from webinfer.package import MANIFEST, read_package, sha256
 from webinfer.quality import compare_all
+from webinfer.reference import Reference, intermediates
 from webinfer.session import DeviceSession, HostError
 
 PACKAGE = Path(__file__).parent / "package"

@@ -16,10 +16,10 @@ from typing import Any, Literal
 
 import numpy as np
 import onnx_ir as ir
-import onnxruntime
 
 from webinfer import manifest
 from webinfer.package import file_entries, portable_model, sha256, shard_weights, write_package
+from webinfer.reference import run_reference
 
 HERE = Path(__file__).resolve().parent
 ROWS, INNER, COLUMNS = 2, 3, 4
@@ -301,12 +301,11 @@ def files() -> dict[str, bytes]:
 
 def reference(package: Path) -> dict[str, Any]:
     """Feeds and outputs as nested lists, computed by ONNX Runtime's CPU provider from the package's own model."""
-    session = onnxruntime.InferenceSession(package / f"{NAME}.onnx", providers=["CPUExecutionProvider"])
     given = feeds()
-    outputs = session.run(None, given)
+    outputs = run_reference(package / f"{NAME}.onnx", given)
     return {
         "feeds": {name: array.tolist() for name, array in given.items()},
-        "outputs": {o.name: array.tolist() for o, array in zip(session.get_outputs(), outputs, strict=True)},
+        "outputs": {name: array.tolist() for name, array in outputs.items()},
     }
 
 

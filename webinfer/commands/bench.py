@@ -18,10 +18,10 @@ from webinfer.devices import Device, default_device, find_device
 from webinfer.errors import CheckFailed, InputError
 from webinfer.feeds import seeded_feeds
 from webinfer.manifest import Component, Manifest
-from webinfer.ort_cpu import Reference
 from webinfer.package import read_package, sha256, verify_hashes
 from webinfer.peers import check_peer, open_peer
 from webinfer.quality import BARS, compare_all
+from webinfer.reference import Reference
 from webinfer.session import DeviceSession, LoadedModel, RunResult
 
 Array = np.ndarray[Any, np.dtype[Any]]

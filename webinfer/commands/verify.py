@@ -15,9 +15,9 @@ from webinfer.devices import default_device, find_device
 from webinfer.errors import CheckFailed
 from webinfer.feeds import check_feeds, read_inputs, seeded_feeds
 from webinfer.manifest import Program
-from webinfer.ort_cpu import Reference, intermediates
 from webinfer.package import read_package, verify_hashes
 from webinfer.quality import BARS, Difference, compare, compare_all
+from webinfer.reference import Reference, intermediates
 from webinfer.session import DeviceSession, LoadedModel
 
 # Captured values stay on the device until they are read: ask for this many bytes at a time.
