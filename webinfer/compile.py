@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 import onnx_ir as ir
@@ -25,7 +25,7 @@ from webinfer.passes.lower import lower
 from webinfer.passes.precision import Precision
 from webinfer.plan import plan
 from webinfer.quality import BARS, compare_all
-from webinfer.reference import run_reference
+from webinfer.reference import Reference
 from webinfer.tiers import Tier, tiers_for
 
 FloatPrecision = Literal["fp32", "fp16"]
@@ -76,6 +76,8 @@ def export(
     track.begin("open")
     opened = open_onnx(Path(source))
     track.end(f"open: {len(opened.model.graph)} nodes, opset {opened.model.opset_imports.get('', 0)}")
+    _check_interface(opened)
+    original = Reference(opened.path)
     for stage in front_stages(_fixed(dims)):
         track.run(stage, opened.model)
     for chosen in precisions:
@@ -83,14 +85,18 @@ def export(
         for stage in back_stages(chosen):
             track.run(stage, model)
         track.begin("measure quality")
-        error = _quality(opened, model)
+        error = _quality(original, model)
         track.end(f"measure quality: largest error against the source {error.value:.3g} ({chosen})")
         if error.value <= BARS[chosen] or chosen == precisions[-1]:
             break
     tiers = tiers_for(target, chosen)
     track.begin("lower, plan, package")
     files = compile_model(
-        model, tiers, name=Path(source).stem, target=target, provenance=_provenance(opened, licences),
+        model,
+        tiers,
+        name=Path(source).stem,
+        target=target,
+        provenance=_provenance(opened, licences),
         quality={chosen: error},
     )
     track.end(f"lower, plan, package: {len(tiers)} tiers, {len(files)} files")
@@ -143,19 +149,37 @@ def _provenance(opened: Source, licences: Sequence[str]) -> manifest.Provenance:
     )
 
 
-def _quality(opened: Source, model: ir.Model) -> manifest.Quality:
+def _check_interface(opened: Source) -> None:
+    """Raise SourceError where an input or an output has a type that no package can carry."""
+    for role, values in (("input", opened.model.graph.inputs), ("output", opened.model.graph.outputs)):
+        for value in values:
+            found = "no tensor" if value.dtype is None else _dtype(value.dtype)
+            if found not in get_args(manifest.DType):
+                raise SourceError(
+                    f"{opened.path}: {role} {value.name!r} is {found}; expected one of "
+                    f"{', '.join(get_args(manifest.DType))}: cast it inside the model and export it again"
+                )
+
+
+def _dtype(dtype: ir.DataType) -> str:
+    """The element type in numpy's spelling, which manifests use."""
+    return {"FLOAT": "float32", "DOUBLE": "float64"}.get(dtype.name, dtype.name.lower())
+
+
+def _quality(original: Reference, model: ir.Model) -> manifest.Quality:
     """Largest absolute error of `model` against the untouched source file, on ONNX Runtime CPU."""
     worst = 0.0
     specs = [_spec(v) for v in model.graph.inputs]
-    proto = ir.to_proto(model)
+    compiled = Reference(ir.to_proto(model))
     for seed in range(_QUALITY_RUNS):
         feeds = seeded_feeds(specs, seed)
-        expected = run_reference(opened.path, feeds)
-        for difference in compare_all(expected, run_reference(proto, feeds)):
+        for difference in compare_all(original.run(feeds), compiled.run(feeds)):
             worst = max(worst, difference.max_abs if difference.mismatched == 0 else float("inf"))
     if not np.isfinite(worst):
-        raise SourceError(f"{opened.path}: the compiled model gives non-finite outputs where the source does not; "
-                          "export with --precision fp32")
+        raise SourceError(
+            f"{original.origin}: expected finite outputs on random inputs, found others in the source or in "
+            "the compiled model; export with --precision fp32, or correct the model"
+        )
     return manifest.Quality(metric="max_abs_error", value=worst, runs=_QUALITY_RUNS)
 
 
@@ -196,8 +220,9 @@ def compile_model(
         files=file_entries(files),
         quality=quality or {},
         provenance=provenance
-        or manifest.Provenance(source="memory", source_sha256="0" * 64, producer="webinfer",
-                               producer_version=__version__, licences=[]),
+        or manifest.Provenance(
+            source="memory", source_sha256="0" * 64, producer="webinfer", producer_version=__version__, licences=[]
+        ),
     )
     files[MANIFEST] = document.model_dump_json().encode()
     return files
@@ -216,9 +241,9 @@ def _weights(model: ir.Model, programs: Iterable[LoweredProgram]) -> dict[str, n
 
 
 def _spec(value: ir.Value) -> manifest.TensorSpec:
-    assert value.shape is not None and value.dtype is not None
-    dtype = {"FLOAT": "float32", "FLOAT16": "float16"}.get(value.dtype.name, value.dtype.name.lower())
-    return manifest.TensorSpec(name=value.name or "", dtype=dtype, shape=[int(d) for d in value.shape])  # type: ignore[arg-type]
+    assert value.shape is not None
+    assert value.dtype is not None
+    return manifest.TensorSpec(name=value.name or "", dtype=_dtype(value.dtype), shape=[int(d) for d in value.shape])  # type: ignore[arg-type]
 
 
 def _kernel(k: Kernel) -> manifest.Kernel:

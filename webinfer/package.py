@@ -6,6 +6,7 @@ an interrupted export leaves an older package whole.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
@@ -73,8 +74,12 @@ def portable_model(model: ir.Model, weights: Mapping[str, manifest.Weight]) -> b
             value = model.graph.initializers.get(name)
             if value is not None and value.const_value is not None:
                 value.const_value = ir.ExternalTensor(
-                    weight.file, weight.offset, weight.size_bytes, value.const_value.dtype,
-                    shape=value.const_value.shape, name=name,
+                    weight.file,
+                    weight.offset,
+                    weight.size_bytes,
+                    value.const_value.dtype,
+                    shape=ir.Shape(value.const_value.shape),
+                    name=name,
                 )
         data: bytes = ir.to_proto(model).SerializeToString()
         return data
@@ -109,7 +114,7 @@ def write_package(files: Mapping[str, bytes], destination: Path, *, overwrite: b
         for path, data in files.items():
             target = temporary / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            with open(target, "xb") as out:
+            with target.open("xb") as out:
                 out.write(data)
                 out.flush()
                 os.fsync(out.fileno())
@@ -117,26 +122,43 @@ def write_package(files: Mapping[str, bytes], destination: Path, *, overwrite: b
         _swap(temporary, destination)
         temporary = None
     except OSError as fault:
-        raise PackageError(f"{destination} could not be written ({fault.strerror}); the older package, if any, is "
-                           f"untouched: free some space or choose another folder with -o") from fault
+        raise PackageError(
+            f"{destination} could not be written ({fault.strerror}); the older package, if any, is "
+            f"untouched: free some space or choose another folder with -o"
+        ) from fault
     finally:
         if temporary is not None:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _swap(new: Path, destination: Path) -> None:
-    """Rename `new` to `destination`; what was there is moved aside first and removed last."""
-    aside = new.with_name(new.name + ".old")
-    if destination.exists():
+    """Rename `new` to `destination`; what was there is removed last."""
+    if not destination.exists():
+        new.rename(destination)
+    elif _exchange(new, destination):
+        shutil.rmtree(new, ignore_errors=True)
+    else:
+        aside = new.with_name(new.name + ".old")
         destination.rename(aside)
         try:
             new.rename(destination)
-        except OSError:
+        except BaseException:
             aside.rename(destination)
             raise
         shutil.rmtree(aside, ignore_errors=True)
-    else:
-        new.rename(destination)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two folders in one step (Linux renameat2); False where the system cannot.
+
+    With two renames, a process killed between them would leave no package at all.
+    """
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return False
+    at_cwd, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of linux/fs.h
+    return bool(renameat2(at_cwd, os.fsencode(one), at_cwd, os.fsencode(other), ctypes.c_uint(exchange)) == 0)
 
 
 def parse_manifest(text: str | bytes, origin: str) -> manifest.Manifest:
@@ -147,14 +169,18 @@ def parse_manifest(text: str | bytes, origin: str) -> manifest.Manifest:
         raise PackageError(f"{origin}: not JSON ({fault}); export the package again") from fault
     version = raw.get("format_version") if isinstance(raw, dict) else None
     if version != manifest.FORMAT_VERSION:
-        raise PackageError(f"{origin}: format_version {version!r}, this webinfer reads {manifest.FORMAT_VERSION}: "
-                           "export the package again, or use the webinfer that wrote it")
+        raise PackageError(
+            f"{origin}: format_version {version!r}, this webinfer reads {manifest.FORMAT_VERSION}: "
+            "export the package again, or use the webinfer that wrote it"
+        )
     try:
         return manifest.Manifest.model_validate(raw)
     except ValidationError as fault:
         first = fault.errors()[0]
         where = ".".join(str(p) for p in first["loc"])
-        raise PackageError(f"{origin}: {where}: {first['msg']} ({fault.error_count()} faults); export it again") from None
+        raise PackageError(
+            f"{origin}: {where}: {first['msg']} ({fault.error_count()} faults); export it again"
+        ) from None
 
 
 def read_package(folder: Path) -> manifest.Manifest:
@@ -173,5 +199,7 @@ def verify_hashes(folder: Path, package: manifest.Manifest) -> None:
             raise PackageError(f"{path}: missing, though {MANIFEST} lists it; export the package again")
         data = path.read_bytes()
         if len(data) != entry.size_bytes or sha256(data) != entry.sha256:
-            raise PackageError(f"{path}: {len(data):,} bytes with SHA-256 {sha256(data)[:12]}..., expected "
-                               f"{entry.size_bytes:,} bytes with {entry.sha256[:12]}...; export the package again")
+            raise PackageError(
+                f"{path}: {len(data):,} bytes with SHA-256 {sha256(data)[:12]}..., expected "
+                f"{entry.size_bytes:,} bytes with {entry.sha256[:12]}...; export the package again"
+            )

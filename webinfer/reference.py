@@ -36,7 +36,7 @@ class Reference:
         plain: without graph optimizations, each node exactly as written. folder: where external data of a model in
         memory lies.
         """
-        self._origin = str(model) if isinstance(model, Path) else model.graph.name or "graph"
+        self.origin = str(model) if isinstance(model, Path) else f"graph {model.graph.name!r}"
         options = onnxruntime.SessionOptions()
         # Its warnings go to standard error behind the command line; errors are raised anyway.
         options.log_severity_level = 4
@@ -50,7 +50,7 @@ class Reference:
             self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
         except Exception as fault:
             raise SourceError(
-                f"{self._origin}: ONNX Runtime cannot load it: {_first_line(fault)}; export the model again"
+                f"{self.origin}: ONNX Runtime cannot load it: {_first_line(fault)}; export the model again"
             ) from fault
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
@@ -64,7 +64,7 @@ class Reference:
             values = self._session.run(names, sent)
         except Exception as fault:
             raise SourceError(
-                f"{self._origin}: ONNX Runtime cannot run it: {_first_line(fault)}; export the model again"
+                f"{self.origin}: ONNX Runtime cannot run it: {_first_line(fault)}; export the model again"
             ) from fault
         return {name: np.asarray(value) for name, value in zip(names, values, strict=True)}
 
@@ -73,7 +73,7 @@ class Reference:
         wanted = {i.name: _NUMPY_TYPES.get(i.type) for i in self._session.get_inputs()}
         if set(feeds) != set(wanted):
             raise SourceError(
-                f"{self._origin}: expected inputs {', '.join(sorted(wanted))}, found {', '.join(sorted(feeds))}; "
+                f"{self.origin}: expected inputs {', '.join(sorted(wanted))}, found {', '.join(sorted(feeds))}; "
                 "compare with the file that the package was made from"
             )
         return {name: array.astype(wanted[name] or array.dtype, copy=False) for name, array in feeds.items()}

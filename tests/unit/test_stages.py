@@ -29,13 +29,13 @@ def test_dims_are_fixed_and_old_shapes_forgotten() -> None:
 
 
 def test_a_dynamic_dimension_left_over_names_the_flag() -> None:
-    with pytest.raises(SourceError, match=r"'batch' \(axis 0 of input 'x'\).*--dim batch=N"):
+    with pytest.raises(SourceError, match=r"'batch' \(axis 0 of input 'x'\).*--dim batch=SIZE"):
         FixDims({}).run(parse(DYNAMIC))
 
 
 def test_an_unnamed_dimension_is_addressed_by_input_and_axis() -> None:
     model = parse("g (float[?, 4] x) => (float[?, 4] y) { y = Relu(x) }")
-    with pytest.raises(SourceError, match="--dim x:0=N"):
+    with pytest.raises(SourceError, match="--dim x:0=SIZE"):
         FixDims({}).run(model)
     model = parse("g (float[?, 4] x) => (float[?, 4] y) { y = Relu(x) }")
     FixDims({"x:0": 2}).run(model)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 import onnx_ir as ir
 
@@ -59,11 +60,37 @@ class Stage(ABC):
         fault = self.requires(model)
         if fault:
             raise GraphError(f"stage {self.name} cannot start: {fault}")
-        changes = self.apply(model)
+        with _Remarks() as remarks:
+            changes = self.apply(model)
+        changes = replace(changes, notes=(*changes.notes, *remarks.lines))
         fault = misordered(model) or self.ensures(model)
         if fault:
             raise GraphError(f"stage {self.name} broke its contract: {fault}")
         return Report(self.name, changes, before, len(model.graph), time.perf_counter() - start)
+
+
+class _Remarks(logging.Handler):
+    """Collects what the graph libraries log: it shows with `-v` and is not printed behind the command line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self._loggers = [logging.getLogger(name) for name in ("onnx_ir", "onnxscript")]
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the first line."""
+        self.lines.append(record.getMessage().splitlines()[0])
+
+    def __enter__(self) -> Self:
+        for logger in self._loggers:
+            logger.propagate = False
+            logger.addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for logger in self._loggers:
+            logger.removeHandler(self)
+            logger.propagate = True
 
 
 def misordered(model: ir.Model) -> str | None:
@@ -95,6 +122,18 @@ def dynamic_value(model: ir.Model) -> str | None:
             if value.dtype is None:
                 return f"value {value.name!r} of node {describe(node)} has no known element type"
     return None
+
+
+def operands(node: ir.Node) -> str:
+    """Element types and shapes of a node's inputs, as messages list them: `float32[2, 64], -`."""
+    return ", ".join(_typed(v) if v is not None and v.name else "-" for v in node.inputs)
+
+
+def _typed(value: ir.Value) -> str:
+    names = {"FLOAT": "float32", "DOUBLE": "float64"}
+    dtype = "unknown" if value.dtype is None else names.get(value.dtype.name, value.dtype.name.lower())
+    shape = "[...]" if value.shape is None else str([d if isinstance(d, int) else str(d) for d in value.shape])
+    return dtype + shape.replace("'", "")
 
 
 def describe(node: ir.Node) -> str:

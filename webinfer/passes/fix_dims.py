@@ -43,7 +43,7 @@ class FixDims(Stage):
                     sizes.append(0)
             value.shape = ir.Shape(sizes)
         if unfixed:
-            flags = " ".join(f"--dim {key}=N" for key in unfixed)
+            flags = " ".join(f"--dim {key}=SIZE" for key in unfixed)
             places = "; ".join(f"{key!r} ({where})" for key, where in unfixed.items())
             raise SourceError(f"dynamic dimension {places} has no size; add {flags}")
         unknown = sorted(set(self.dims) - set(used))

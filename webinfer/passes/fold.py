@@ -13,7 +13,8 @@ import onnx_ir as ir
 from onnx_ir.passes import common
 from onnxscript.optimizer._constant_folding import FoldConstantsPass
 
-from webinfer.passes.contract import Changes, Stage, dynamic_value
+from webinfer.errors import UnsupportedError
+from webinfer.passes.contract import Changes, Stage, describe, dynamic_value, operands
 from webinfer.reference import run_reference
 
 # onnxscript folds with Python kernels; larger sizes go to ONNX Runtime, which is what the source is compared with.
@@ -34,7 +35,7 @@ class Fold(Stage):
     name: ClassVar[str] = "fold"
 
     def apply(self, model: ir.Model) -> Changes:
-        """Fold, infer and clean until nothing changes."""
+        """Fold, infer and clean until nothing changes. Raises UnsupportedError listing nodes without static results."""
         counts: Counter[str] = Counter()
         for _ in range(_MAX_ROUNDS):
             before = _fingerprint(model)
@@ -51,6 +52,7 @@ class Fold(Stage):
         counts["duplicate initializers"] += duplicates - len(model.graph.initializers)
         counts["common subexpressions"] += _counted(model, common.CommonSubexpressionEliminationPass())
         common.RemoveUnusedOpsetsPass()(model)
+        _refuse_unsized(model)
         return Changes(counts)
 
     def requires(self, model: ir.Model) -> str | None:
@@ -68,6 +70,18 @@ def _infer(model: ir.Model) -> None:
         if node.op_type in _SHAPE_OF_INPUT and not node.domain and node.inputs[0] is not None:
             node.outputs[0].shape, node.outputs[0].type = node.inputs[0].shape, node.inputs[0].type
     common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(model)
+
+
+def _refuse_unsized(model: ir.Model) -> None:
+    """Raise UnsupportedError where results have no static shape, listing the nodes that bring it about."""
+    unsized = {o for n in model.graph for o in n.outputs if o.name and (o.shape is None or not o.shape.is_static())}
+    causes = [n for n in model.graph if unsized.intersection(n.outputs) and not unsized.intersection(n.inputs)]
+    if causes:
+        lines = [f"{describe(n)}({operands(n)}): its result has no size before it runs" for n in causes]
+        raise UnsupportedError(
+            f"{len(causes)} of {len(model.graph)} nodes give results of unknown size; make their shapes constant in "
+            "the model, or export it with that part left out:\n  " + "\n  ".join(lines)
+        )
 
 
 def _fingerprint(model: ir.Model) -> tuple[int, int, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,16 +28,14 @@ class Legalize(Stage):
         common.RemoveUnusedFunctionsPass()(model)
         common.RemoveInitializersFromInputsPass()(model)
         common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
-        notes: list[str] = []
         if source < OPSET:
-            with _Remarks("onnxscript.version_converter", notes), _Remarks("onnx_ir.passes.common", notes):
-                # onnxscript converts opset 18 and newer; it hands older ones to ONNX's own converter.
-                ConvertVersionPass(OPSET, fallback=True)(model)
+            # onnxscript converts opset 18 and newer; it hands older ones to ONNX's own converter.
+            ConvertVersionPass(OPSET, fallback=True)(model)
             common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
         scalars = _scalar_axes(model)
         common.NameFixPass()(model)
         counts = {"functions inlined": functions, "opset versions up": max(0, model.opset_imports.get("", 0) - source)}
-        return Changes({**counts, "scalar axes made 1-D": scalars}, tuple(notes))
+        return Changes({**counts, "scalar axes made 1-D": scalars})
 
     def ensures(self, model: ir.Model) -> str | None:
         """The dialect holds."""
@@ -69,23 +66,3 @@ def _scalar_axes(model: ir.Model) -> int:
             node.replace_input_with(1, model.graph.initializers[name])
             count += 1
     return count
-
-
-class _Remarks(logging.Handler):
-    """Turns a library's log records into notes of the report, so that nothing is printed behind the command line."""
-
-    def __init__(self, logger: str, notes: list[str]) -> None:
-        super().__init__()
-        self._logger, self._notes = logging.getLogger(logger), notes
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep the first line."""
-        self._notes.append(record.getMessage().splitlines()[0])
-
-    def __enter__(self) -> None:
-        self._propagate, self._logger.propagate = self._logger.propagate, False
-        self._logger.addHandler(self)
-
-    def __exit__(self, *_: object) -> None:
-        self._logger.removeHandler(self)
-        self._logger.propagate = self._propagate

@@ -11,9 +11,10 @@ import onnx_ir as ir
 from webinfer.errors import UnsupportedError
 from webinfer.fused import FusedOp, read_fused
 from webinfer.kernel import LoweredProgram
-from webinfer.lowering import LOWERINGS, Lowering, Unsupported
+from webinfer.lowering import ITEMSIZE, LOWERINGS, Lowering, Unsupported
 from webinfer.ops import load_all
 from webinfer.ops.elementwise import ELEMENTWISE
+from webinfer.passes.contract import operands
 from webinfer.tiers import Tier
 
 
@@ -24,20 +25,22 @@ def lower(model: ir.Model, tier: Tier) -> LoweredProgram:
     faults: list[str] = []
     for node in model.graph:
         op = read_fused(node, model, ELEMENTWISE)
-        lowering = LOWERINGS.get(op.key)
         try:
-            if lowering is None:
-                raise Unsupported("no kernel for this operator; see `webinfer lint`")
-            lowering(op, ctx)
+            _lower_node(op, node, ctx)
         except Unsupported as fault:
-            faults.append(_describe(op, node, ctx, str(fault)))
+            faults.append(f"{op.name}: {op.key[0] or 'ai.onnx'}::{op.key[1]}({operands(node)}): {fault}")
     if faults:
         raise UnsupportedError(f"{len(faults)} of {len(model.graph)} nodes have no kernel:\n  " + "\n  ".join(faults))
     return ctx.program
 
 
-def _describe(op: FusedOp, node: ir.Node, ctx: Lowering, reason: str) -> str:
-    inputs = ", ".join(
-        f"{ctx.dtype(v.name)}{list(ctx.shape(v.name))}" if v is not None and v.name else "-" for v in node.inputs
-    )
-    return f"{op.name}: {op.key[0] or 'ai.onnx'}::{op.key[1]}({inputs}): {reason}"
+def _lower_node(op: FusedOp, node: ir.Node, ctx: Lowering) -> None:
+    lowering = LOWERINGS.get(op.key)
+    if lowering is None:
+        raise Unsupported("no kernel for this operator; export the model without it, or add it in webinfer/ops")
+    # WGSL lacks these element types and none stands in for them.
+    names = [v.name for v in (*node.inputs, *node.outputs) if v is not None and v.name]
+    other = next((dtype for n in names if (dtype := ctx.dtype(n)) not in ITEMSIZE), None)
+    if other is not None:
+        raise Unsupported(f"no kernel computes in {other}; cast to float32 in the model")
+    lowering(op, ctx)

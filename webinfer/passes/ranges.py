@@ -64,6 +64,8 @@ def magnitudes(model: ir.Model, samples: Sequence[Feeds]) -> dict[ir.Value, floa
     """
     values = [o for n in model.graph for o in n.outputs if o.name and o.dtype == ir.DataType.FLOAT]
     values += [v for v in model.graph.inputs if v.dtype == ir.DataType.FLOAT]
+    if not values:
+        return {}
     proto = ir.to_proto(model)
     probes = []
     for n, value in enumerate(values):
