@@ -147,7 +147,7 @@ def _flops(ctx: Lowering, op: FusedOp, g: Geometry, epilogue: Epilogue) -> int:
 def _register(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     # Rows per invocation amortise the loads of neighbouring rows; 8 would be faster by a sixth, but compile for seconds.
     rows = next(r for r in (4, 2, 1) if g.size[0] % r == 0)
-    channels = 4 if g.channels % 4 == 0 else 1
+    channels = next(c for c in (8, 4, 1) if g.channels % c == 0)
     epilogue = _epilogue(op, ctx, 4)
     if channels == 1:
         assert op.anchor is not None
@@ -168,6 +168,7 @@ def _register(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
         upsample=op.enlarged,
         rows=rows,
         channels=channels,
+        blocks=ceil_div(channels, 4),
         lane=[""] if channels == 1 else [".x", ".y", ".z", ".w"],
     )
 
