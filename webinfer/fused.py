@@ -1,8 +1,8 @@
 """FusedOp: one graph node, plain or a call of an `ai.webinfer` function, seen as prologue -> anchor -> epilogue.
 
 A fusion outlines matched nodes into a function whose body is those nodes, so the model stays portable. Lowering reads
-the body back: at most one Concat or Resize in front, one anchor with a kernel of its own, then elementwise nodes. A body of
-elementwise nodes alone has no anchor. A call of an OPAQUE function is an anchor itself.
+the body back: at most one Concat or Resize in front, one anchor with a kernel of its own, then elementwise nodes. A
+body of elementwise nodes alone has no anchor. A call of an OPAQUE function is an anchor itself.
 """
 
 from __future__ import annotations

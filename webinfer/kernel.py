@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -83,10 +84,8 @@ class Value:
 
     @property
     def elements(self) -> int:
-        n = 1
-        for d in self.shape:
-            n *= d
-        return n
+        """Number of elements; 1 for a scalar."""
+        return math.prod(self.shape)
 
 
 @dataclass

@@ -171,8 +171,10 @@ class Lowering:
             if remainder:
                 bases.append((Param(f"{o.name}_base"), base))
         if len(bindings) > self.tier.limit("maxStorageBuffersPerShaderStage"):
-            raise GraphError(f"{template} ({node}): {len(bindings)} storage bindings, the tier allows "
-                             f"{self.tier.limit('maxStorageBuffersPerShaderStage')}")
+            raise GraphError(
+                f"{template} ({node}): {len(bindings)} storage bindings, the tier allows "
+                f"{self.tier.limit('maxStorageBuffersPerShaderStage')}"
+            )
         declared = [*[_param(n, v) for n, v in (params or {}).items()], *bases]
         kernel = render(
             template,

@@ -143,7 +143,7 @@ class Program(Model):
 
     tier: str
     precision: Literal["fp32", "fp16"]
-    # register: each invocation keeps its tile in registers (CPU adapters); workgroup: tiles go through workgroup memory.
+    # register: an invocation keeps its tile in registers (CPU adapters); workgroup: tiles lie in workgroup memory.
     tiling: Literal["register", "workgroup"]
     requires: Requirements
     kernels: list[str]

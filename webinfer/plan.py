@@ -138,8 +138,10 @@ def pack_activations(program: LoweredProgram, tier: Tier) -> tuple[list[Arena], 
     binding_limit, buffer_limit = tier.limit("maxStorageBufferBindingSize"), tier.limit("maxBufferSize")
     for value in program.values.values():
         if stored_bytes(value) > min(binding_limit, buffer_limit):
-            raise PlanError(f"{value.name} {list(value.shape)} takes {stored_bytes(value):,} bytes, tier {tier.id} "
-                            f"binds at most {min(binding_limit, buffer_limit):,}: use smaller dimensions or fp16")
+            raise PlanError(
+                f"{value.name} {list(value.shape)} takes {stored_bytes(value):,} bytes, tier {tier.id} "
+                f"binds at most {min(binding_limit, buffer_limit):,}: use smaller dimensions or fp16"
+            )
     apart = _conflicts(program)
     orders = (
         sorted(lives, key=lambda x: (-x.size, x.first)),
@@ -190,8 +192,9 @@ def plan(program: LoweredProgram, tier: Tier, weights: dict[str, manifest.Weight
             place(kind, [name])
 
     uploads = [
-        manifest.Upload(weight=n, buffer=spans[n].buffer, offset=spans[n].offset) for n in weight_names if n in weights
-        and n in spans
+        manifest.Upload(weight=n, buffer=spans[n].buffer, offset=spans[n].offset)
+        for n in weight_names
+        if n in weights and n in spans
     ]
     producer = {n: i for i, d in enumerate(program.dispatches) for n in d.writes}
     tensors = {}
@@ -233,8 +236,9 @@ def _value_span(value: Value, base: manifest.Span) -> manifest.Span:
     if value.base is None:
         return base
     item = ITEMSIZE[value.dtype]
-    return manifest.Span(buffer=base.buffer, offset=base.offset + value.offset * item,
-                         size_bytes=max(value.elements * item, 1))
+    return manifest.Span(
+        buffer=base.buffer, offset=base.offset + value.offset * item, size_bytes=max(value.elements * item, 1)
+    )
 
 
 def _dispatch(d: Dispatch, program: LoweredProgram, spans: dict[str, manifest.Span]) -> manifest.Dispatch:
@@ -245,7 +249,17 @@ def _dispatch(d: Dispatch, program: LoweredProgram, spans: dict[str, manifest.Sp
         # Views bind from the aligned offset below; the kernel adds the remainder (`<name>_base`).
         start = value.offset * ITEMSIZE[value.dtype] // ALIGNMENT * ALIGNMENT
         end = align(value.offset * ITEMSIZE[value.dtype] + value.elements * ITEMSIZE[value.dtype], 16)
-        args.append(manifest.Span(buffer=base.buffer, offset=base.offset + start,
-                                  size_bytes=max(min(end, base.size_bytes) - start, 16)))
-    return manifest.Dispatch(kernel=d.kernel.name, node=d.node, args=args, params=list(d.params),
-                             workgroups=list(d.workgroups), flops=d.flops, bytes=d.bytes)
+        args.append(
+            manifest.Span(
+                buffer=base.buffer, offset=base.offset + start, size_bytes=max(min(end, base.size_bytes) - start, 16)
+            )
+        )
+    return manifest.Dispatch(
+        kernel=d.kernel.name,
+        node=d.node,
+        args=args,
+        params=list(d.params),
+        workgroups=list(d.workgroups),
+        flops=d.flops,
+        bytes=d.bytes,
+    )

@@ -116,8 +116,10 @@ def render(
     if tier.f16 == "storage" and any(b.dtype == "float16" for b in bindings):
         head.append(_PACKING)
     head += [_accessors(i, b, tier.f16) for i, b in enumerate(bindings)]
-    body = environment().get_template(f"{template}.wgsl.j2").render(
-        tier=tier, workgroup_size=workgroup_size, **(variables or {})
+    body = (
+        environment()
+        .get_template(f"{template}.wgsl.j2")
+        .render(tier=tier, workgroup_size=workgroup_size, **(variables or {}))
     )
     wgsl = "\n".join(head) + "\n\n" + body
     digest = hashlib.sha256(wgsl.encode()).hexdigest()[:10]

@@ -1,4 +1,4 @@
-"""An image enlarged twice (nearest) before 3x3 convolutions is never written: the convolution reads each pixel 2 x 2."""
+"""An image doubled (nearest) before 3x3 convolutions is never written: the convolution reads each pixel 2 x 2 times."""
 
 from __future__ import annotations
 

@@ -79,8 +79,22 @@ def lower_attention(op: FusedOp, ctx: Lowering) -> None:
         out = Layout(heads * queries * v_dims, queries * v_dims, v_dims)
     scale = step.float("scale", 0.0) or 1.0 / math.sqrt(dims)
     causal = bool(step.int("is_causal", 0))
-    problem = Problem(q[0], heads, kv_heads, queries, keys, dims, v_dims, layouts[0], layouts[1], layouts[2], out,
-                      False, scale, causal)
+    problem = Problem(
+        q[0],
+        heads,
+        kv_heads,
+        queries,
+        keys,
+        dims,
+        v_dims,
+        layouts[0],
+        layouts[1],
+        layouts[2],
+        out,
+        False,
+        scale,
+        causal,
+    )
     _emit(op, ctx, step, problem, inputs[3])
 
 
@@ -90,9 +104,7 @@ def lower_channel_major(op: FusedOp, ctx: Lowering) -> None:
     step = op.anchor
     assert step is not None
     (batch, dims, queries), (_, _, keys), (_, v_dims, _) = (ctx.shape(n) for n in step.inputs[:3])
-    q, k, v, out = (
-        Layout(d * n, 0, n) for d, n in ((dims, queries), (dims, keys), (v_dims, keys), (v_dims, queries))
-    )
+    q, k, v, out = (Layout(d * n, 0, n) for d, n in ((dims, queries), (dims, keys), (v_dims, keys), (v_dims, queries)))
     problem = Problem(batch, 1, 1, queries, keys, dims, v_dims, q, k, v, out, True, step.float("scale", 1.0))
     _emit(op, ctx, step, problem, "")
 
@@ -124,22 +136,36 @@ def _masking(ctx: Lowering, p: Problem, mask: str) -> tuple[dict[str, int | floa
 
 
 def _register(op: FusedOp, ctx: Lowering, step: Step, p: Problem, mask: str, written: str, *, aligned: bool) -> None:
-    params: dict[str, int | float] = {"queries": p.queries, "keys": p.keys, "dims": p.dims, "v_dims": p.v_dims,
-                                      "heads_per_kv": p.heads // p.kv_heads, "scale": p.scale * LOG2_E}
+    params: dict[str, int | float] = {
+        "queries": p.queries,
+        "keys": p.keys,
+        "dims": p.dims,
+        "v_dims": p.v_dims,
+        "heads_per_kv": p.heads // p.kv_heads,
+        "scale": p.scale * LOG2_E,
+    }
     for name, layout in (("q", p.q), ("k", p.k), ("v", p.v), ("out", p.out)):
         position, dim = (1, layout.stride) if p.channel_major else (layout.stride, 1)
         unit = 4 if aligned and (name == "out" or (name in "kv" and p.channel_major)) else 1
-        params |= {f"{name}_batch": layout.batch // unit, f"{name}_head": layout.head // unit,
-                   f"{name}_position": max(position // unit, 1), f"{name}_dim": max(dim // unit, 1)}
+        params |= {
+            f"{name}_batch": layout.batch // unit,
+            f"{name}_head": layout.head // unit,
+            f"{name}_position": max(position // unit, 1),
+            f"{name}_dim": max(dim // unit, 1),
+        }
     mask_params, mask_operands, kind = _masking(ctx, p, mask)
     ctx.emit(
         "attention_register",
         node=op.name,
-        operands=[Operand("q", step.inputs[0], width=1),
-                  *(Operand(n, i, width=4 if aligned and p.channel_major else 1)
-                    for n, i in zip("kv", step.inputs[1:3], strict=True)),
-                  *mask_operands,
-                  Operand("out", written, "read_write", width=4 if aligned else 1)],
+        operands=[
+            Operand("q", step.inputs[0], width=1),
+            *(
+                Operand(n, i, width=4 if aligned and p.channel_major else 1)
+                for n, i in zip("kv", step.inputs[1:3], strict=True)
+            ),
+            *mask_operands,
+            Operand("out", written, "read_write", width=4 if aligned else 1),
+        ],
         workgroups=(ceil_div(p.queries, WORKGROUP["register"] * 4), p.heads, p.batch),
         workgroup_size=(WORKGROUP["register"], 1, 1),
         params=params | mask_params,
@@ -156,22 +182,33 @@ def _register(op: FusedOp, ctx: Lowering, step: Step, p: Problem, mask: str, wri
 
 def _workgroup(op: FusedOp, ctx: Lowering, step: Step, p: Problem, mask: str, written: str, *, aligned: bool) -> None:
     wide = 4 if aligned else 1
-    params: dict[str, int | float] = {"queries": p.queries, "keys": p.keys, "dims": p.dims, "v_dims": p.v_dims,
-                                      "heads_per_kv": p.heads // p.kv_heads, "scale": p.scale * LOG2_E}
+    params: dict[str, int | float] = {
+        "queries": p.queries,
+        "keys": p.keys,
+        "dims": p.dims,
+        "v_dims": p.v_dims,
+        "heads_per_kv": p.heads // p.kv_heads,
+        "scale": p.scale * LOG2_E,
+    }
     for name, layout in (("q", p.q), ("k", p.k), ("v", p.v), ("out", p.out)):
         unit = 1 if name == "q" else wide
-        params |= {f"{name}_batch": layout.batch // unit, f"{name}_head": layout.head // unit,
-                   f"{name}_stride": layout.stride // unit}
+        params |= {
+            f"{name}_batch": layout.batch // unit,
+            f"{name}_head": layout.head // unit,
+            f"{name}_stride": layout.stride // unit,
+        }
     mask_params, mask_operands, kind = _masking(ctx, p, mask)
     dims, v_dims = ceil_div(p.dims, 4), ceil_div(p.v_dims, 4)
     tile = max(TILE_BYTES // (64 * (dims + v_dims)), 1)
     ctx.emit(
         "attention_workgroup",
         node=op.name,
-        operands=[Operand("q", step.inputs[0], width=1),
-                  *(Operand(n, i, width=4 if aligned else 1) for n, i in zip("kv", step.inputs[1:3], strict=True)),
-                  *mask_operands,
-                  Operand("out", written, "read_write", width=4 if aligned else 1)],
+        operands=[
+            Operand("q", step.inputs[0], width=1),
+            *(Operand(n, i, width=4 if aligned else 1) for n, i in zip("kv", step.inputs[1:3], strict=True)),
+            *mask_operands,
+            Operand("out", written, "read_write", width=4 if aligned else 1),
+        ],
         workgroups=(ceil_div(p.queries, WORKGROUP["workgroup"]), p.heads, p.batch),
         workgroup_size=(WORKGROUP["workgroup"], 1, 1),
         params=params | mask_params,
@@ -220,8 +257,9 @@ def _channel_major(shape: tuple[int, int, int], keys: int, g: Graph) -> None:
     g.output("y")
 
 
-def _attention(q: Sequence[int], kv: Sequence[int], attributes: dict[str, Any], mask: Sequence[int] | None,
-               g: Graph) -> None:
+def _attention(
+    q: Sequence[int], kv: Sequence[int], attributes: dict[str, Any], mask: Sequence[int] | None, g: Graph
+) -> None:
     g.input("q", q)
     g.input("k", kv)
     g.input("v", kv)
@@ -254,25 +292,50 @@ def _masked_row(g: Graph) -> None:
 _HALF = "f16 results of a weighted mean carry one rounding of each input"
 
 CASES = [
-    *(Case(f"channel_major_t{t}", partial(_channel_major, (2, 8, t), t), fp16=2e-3, reason=_HALF)
-      for t in (*range(1, 10), 16, 64, 260)),
+    *(
+        Case(f"channel_major_t{t}", partial(_channel_major, (2, 8, t), t), fp16=2e-3, reason=_HALF)
+        for t in (*range(1, 10), 16, 64, 260)
+    ),
     Case("channel_major_d32", partial(_channel_major, (4, 32, 256), 256), fp16=2e-3, reason=_HALF),
     Case("channel_major_odd_dims", partial(_channel_major, (2, 6, 12), 12), fp16=2e-3, reason=_HALF),
     Case("channel_major_cross", partial(_channel_major, (2, 8, 20), 7), fp16=2e-3, reason=_HALF),
-    *(Case(f"heads_t{t}", partial(_attention, (2, t, 24), (2, t, 24), {"q_num_heads": 3, "kv_num_heads": 3}, None),
-           fp16=2e-3, reason=_HALF) for t in (1, 2, 3, 5, 8, 33)),
-    Case("heads_d64", partial(_attention, (1, 257, 128), (1, 257, 128), {"q_num_heads": 2, "kv_num_heads": 2}, None),
-         precisions=("fp32",)),
-    Case("heads_odd_dims", partial(_attention, (2, 5, 14), (2, 9, 14), {"q_num_heads": 2, "kv_num_heads": 2}, None),
-         fp16=2e-3, reason=_HALF),
-    Case("heads_grouped", partial(_attention, (1, 6, 32), (1, 11, 16), {"q_num_heads": 4, "kv_num_heads": 2}, None),
-         fp16=2e-3, reason=_HALF),
-    Case("rank4_scale", partial(_attention, (2, 3, 6, 8), (2, 3, 10, 8), {"scale": 0.7}, None), fp16=2e-3,
-         reason=_HALF),
+    *(
+        Case(
+            f"heads_t{t}",
+            partial(_attention, (2, t, 24), (2, t, 24), {"q_num_heads": 3, "kv_num_heads": 3}, None),
+            fp16=2e-3,
+            reason=_HALF,
+        )
+        for t in (1, 2, 3, 5, 8, 33)
+    ),
+    Case(
+        "heads_d64",
+        partial(_attention, (1, 257, 128), (1, 257, 128), {"q_num_heads": 2, "kv_num_heads": 2}, None),
+        precisions=("fp32",),
+    ),
+    Case(
+        "heads_odd_dims",
+        partial(_attention, (2, 5, 14), (2, 9, 14), {"q_num_heads": 2, "kv_num_heads": 2}, None),
+        fp16=2e-3,
+        reason=_HALF,
+    ),
+    Case(
+        "heads_grouped",
+        partial(_attention, (1, 6, 32), (1, 11, 16), {"q_num_heads": 4, "kv_num_heads": 2}, None),
+        fp16=2e-3,
+        reason=_HALF,
+    ),
+    Case(
+        "rank4_scale", partial(_attention, (2, 3, 6, 8), (2, 3, 10, 8), {"scale": 0.7}, None), fp16=2e-3, reason=_HALF
+    ),
     Case("rank4_mask", partial(_attention, (2, 3, 6, 8), (2, 3, 10, 8), {}, (2, 1, 6, 10)), fp16=2e-3, reason=_HALF),
     Case("rank4_mask_2d", partial(_attention, (1, 2, 5, 8), (1, 2, 9, 8), {}, (5, 9)), fp16=2e-3, reason=_HALF),
-    Case("rank4_causal", partial(_attention, (1, 2, 70, 8), (1, 2, 70, 8), {"is_causal": 1}, None), fp16=2e-3,
-         reason=_HALF),
+    Case(
+        "rank4_causal",
+        partial(_attention, (1, 2, 70, 8), (1, 2, 70, 8), {"is_causal": 1}, None),
+        fp16=2e-3,
+        reason=_HALF,
+    ),
     Case("rank4_masked_row", _masked_row, fp32=2e-3, fp16=5e-3, reason="scores vanish beside the mask in f32"),
     Case("rank4_bool_mask", _bool_mask, fp16=2e-3, reason=_HALF),
 ]

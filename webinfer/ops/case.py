@@ -64,8 +64,9 @@ class Graph:
         """A model input: random floats of the given shape, or the given array."""
         array = self._rounded(data) if isinstance(data, np.ndarray) else self.floats(data, scale=scale, offset=offset)
         self.feeds[self._scoped(name)] = array
-        self._inputs.append(helper.make_tensor_value_info(
-            self._scoped(name), helper.np_dtype_to_tensor_dtype(array.dtype), array.shape))
+        self._inputs.append(
+            helper.make_tensor_value_info(self._scoped(name), helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+        )
         return name
 
     def constant(self, name: str, data: Sequence[int] | Array, *, scale: float = 1.0, offset: float = 0.0) -> str:
@@ -83,12 +84,20 @@ class Graph:
         self._constants.append(numpy_helper.from_array(np.array(values, np.float32), self._scoped(name)))
         return name
 
-    def node(self, op_type: str, inputs: Sequence[str], outputs: Sequence[str], *, domain: str = "",
-             **attributes: Any) -> str:
+    def node(
+        self, op_type: str, inputs: Sequence[str], outputs: Sequence[str], *, domain: str = "", **attributes: Any
+    ) -> str:
         """Append a node and return its first output."""
-        self._nodes.append(helper.make_node(
-            op_type, [self._scoped(i) for i in inputs], [self._scoped(o) for o in outputs],
-            name=self._scoped(f"n_{outputs[0]}"), domain=domain, **attributes))
+        self._nodes.append(
+            helper.make_node(
+                op_type,
+                [self._scoped(i) for i in inputs],
+                [self._scoped(o) for o in outputs],
+                name=self._scoped(f"n_{outputs[0]}"),
+                domain=domain,
+                **attributes,
+            )
+        )
         return outputs[0]
 
     def fused(self, name: str, inputs: Sequence[str], outputs: Sequence[str], first: int, **attributes: Any) -> str:
@@ -96,9 +105,17 @@ class Graph:
         body, self._nodes = self._nodes[first:], self._nodes[:first]
         imports = [helper.make_opsetid("", self._opset), helper.make_opsetid(DOMAIN, 1)]
         label = f"{name}__{self._scope.strip('/')}" if self._scope else name
-        self._functions.append(helper.make_function(
-            DOMAIN, label, [self._scoped(i) for i in inputs], [self._scoped(o) for o in outputs], body, imports,
-            attributes=list(attributes)))
+        self._functions.append(
+            helper.make_function(
+                DOMAIN,
+                label,
+                [self._scoped(i) for i in inputs],
+                [self._scoped(o) for o in outputs],
+                body,
+                imports,
+                attributes=list(attributes),
+            )
+        )
         return self.node(label, inputs, outputs, domain=DOMAIN, **attributes)
 
     def output(self, *names: str, shape: Sequence[int] | None = None) -> None:
@@ -108,8 +125,11 @@ class Graph:
     def model(self) -> onnx.ModelProto:
         """The model with inferred shapes."""
         graph = helper.make_graph(self._nodes, "case", self._inputs, self._outputs, self._constants)
-        imports = [helper.make_opsetid("", self._opset), helper.make_opsetid(DOMAIN, 1),
-                   helper.make_opsetid("com.microsoft", 1)]
+        imports = [
+            helper.make_opsetid("", self._opset),
+            helper.make_opsetid(DOMAIN, 1),
+            helper.make_opsetid("com.microsoft", 1),
+        ]
         model = helper.make_model(graph, functions=self._functions, opset_imports=imports, ir_version=10)
         return onnx.shape_inference.infer_shapes(model, data_prop=True)
 

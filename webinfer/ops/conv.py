@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from webinfer.fused import FusedOp, Step
 from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
@@ -52,7 +52,7 @@ class Geometry:
 
 
 def pads_begin(step: Step, size: tuple[int, ...], kernel: tuple[int, ...]) -> tuple[int, ...]:
-    """Begin pads per spatial axis from `pads` or auto_pad (ONNX Conv: the odd pad goes last for UPPER, first for LOWER)."""
+    """Begin pads per spatial axis. ONNX Conv, auto_pad: the odd pad goes last for UPPER, first for LOWER."""
     rank = len(size)
     mode = step.string("auto_pad", "NOTSET")
     if mode == "NOTSET":
@@ -88,9 +88,16 @@ def geometry(ctx: Lowering, op: FusedOp) -> Geometry:
         return full[0], full[1]
 
     return Geometry(
-        batch=x[0], depth=weight[1], channels=weight[0], groups=op.anchor.int("group", 1),
-        size=lift(x[2:], 1), out=lift(out[2:], 1), kernel=lift(kernel, 1), stride=lift(stride, 1),
-        dilation=lift(dilation, 1), pad=lift(pad, 0),
+        batch=x[0],
+        depth=weight[1],
+        channels=weight[0],
+        groups=op.anchor.int("group", 1),
+        size=lift(x[2:], 1),
+        out=lift(out[2:], 1),
+        kernel=lift(kernel, 1),
+        stride=lift(stride, 1),
+        dilation=lift(dilation, 1),
+        pad=lift(pad, 0),
     )
 
 
@@ -121,11 +128,18 @@ def lower_conv(op: FusedOp, ctx: Lowering) -> None:
 
 
 def winograd_pays(g: Geometry) -> bool:
-    """Whether a 3x3 convolution (stride 1, padding 1) should run as Winograd F(4x4, 3x3), which multiplies 4 times less."""
+    """Whether a 3x3 convolution (stride 1, padding 1) should run as Winograd F(4x4, 3x3): a quarter of the products."""
     tiles = g.batch * ceil_div(g.size[0], 4) * (g.size[1] // 4)
     scratch = 36 * 4 * tiles * (g.depth + g.channels)
-    return (g.groups == 1 and g.size[1] % 4 == 0 and tiles % 8 == 0 and min(g.depth, g.channels) >= 16
-            and g.channels % 4 == 0 and g.flops >= _WINOGRAD_FLOPS and scratch <= _WINOGRAD_SCRATCH_BYTES)
+    return (
+        g.groups == 1
+        and g.size[1] % 4 == 0
+        and tiles % 8 == 0
+        and min(g.depth, g.channels) >= 16
+        and g.channels % 4 == 0
+        and g.flops >= _WINOGRAD_FLOPS
+        and scratch <= _WINOGRAD_SCRATCH_BYTES
+    )
 
 
 def _epilogue(op: FusedOp, ctx: Lowering, lanes: Literal[1, 4]) -> Epilogue:
@@ -145,7 +159,7 @@ def _flops(ctx: Lowering, op: FusedOp, g: Geometry, epilogue: Epilogue) -> int:
 
 
 def _register(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
-    # Rows per invocation amortise the loads of neighbouring rows; 8 would be faster by a sixth, but compile for seconds.
+    # Rows per invocation amortise loads of neighbouring rows; 8 would be faster by a sixth, but compile for seconds.
     rows = next(r for r in (4, 2, 1) if g.size[0] % r == 0)
     channels = next(c for c in (8, 4, 1) if g.channels % c == 0)
     epilogue = _epilogue(op, ctx, 4)
@@ -178,8 +192,16 @@ def _pointwise(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     sources = op.sources()
     tail = [Operand("w", _packed(op, ctx, g)), *epilogue.operands, Operand("y", op.output, "read_write")]
     _emit_pointwise(
-        ctx, op.name, sources=[(s, ctx.shape(s)[1]) for s in sources], tail=tail, channels=g.channels, plane=g.plane,
-        batch=g.batch, w_batch=0, flops=_flops(ctx, op, g, epilogue), epilogue=epilogue,
+        ctx,
+        op.name,
+        sources=[(s, ctx.shape(s)[1]) for s in sources],
+        tail=tail,
+        channels=g.channels,
+        plane=g.plane,
+        batch=g.batch,
+        w_batch=0,
+        flops=_flops(ctx, op, g, epilogue),
+        epilogue=epilogue,
     )
 
 
@@ -219,7 +241,7 @@ def _emit_pointwise(
 
 
 def _winograd(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
-    """Three dispatches: transformed patches, 36 matrix products, transformed back. Scratch is f32: f16 loses too much."""
+    """Patches transformed, 36 matrix products, transformed back: three dispatches. f32 scratch: f16 loses too much."""
     assert op.anchor is not None
     weight = op.anchor.inputs[1]
     tiles_y, width4 = ceil_div(g.size[0], 4), g.size[1] // 4
@@ -253,11 +275,29 @@ def _winograd(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     w_batch = ceil_div(g.channels, 4) * g.depth
     plain = Epilogue("", (), 0)
     if ctx.tier.tiling == "workgroup":
-        _emit_tiled(ctx, op.name, sources=[v], tail=product, shape=_Tiled(36, g.depth, g.channels, tiles), flops=flops,
-                    w_batch=w_batch, epilogue=plain)
+        _emit_tiled(
+            ctx,
+            op.name,
+            sources=[v],
+            tail=product,
+            shape=_Tiled(36, g.depth, g.channels, tiles),
+            flops=flops,
+            w_batch=w_batch,
+            epilogue=plain,
+        )
     else:
-        _emit_pointwise(ctx, op.name, sources=[(v, g.depth)], tail=product, channels=g.channels, plane=tiles, batch=36,
-                        w_batch=w_batch, flops=flops, epilogue=plain)
+        _emit_pointwise(
+            ctx,
+            op.name,
+            sources=[(v, g.depth)],
+            tail=product,
+            channels=g.channels,
+            plane=tiles,
+            batch=36,
+            w_batch=w_batch,
+            flops=flops,
+            epilogue=plain,
+        )
     epilogue = _epilogue(op, ctx, 4)
     ctx.emit(
         "winograd_output",
@@ -274,9 +314,19 @@ def _winograd(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
 
 def _window(g: Geometry) -> dict[str, int | float]:
     return {
-        "channels": g.channels, "depth": g.depth, "height": g.size[0], "width": g.size[1], "out_height": g.out[0],
-        "out_width": g.out[1], "kernel_y": g.kernel[0], "kernel_x": g.kernel[1], "stride_y": g.stride[0],
-        "stride_x": g.stride[1], "dilation_y": g.dilation[0], "dilation_x": g.dilation[1], "pad_top:i32": g.pad[0],
+        "channels": g.channels,
+        "depth": g.depth,
+        "height": g.size[0],
+        "width": g.size[1],
+        "out_height": g.out[0],
+        "out_width": g.out[1],
+        "kernel_y": g.kernel[0],
+        "kernel_x": g.kernel[1],
+        "stride_y": g.stride[0],
+        "stride_x": g.stride[1],
+        "dilation_y": g.dilation[0],
+        "dilation_x": g.dilation[1],
+        "pad_top:i32": g.pad[0],
         "pad_left:i32": g.pad[1],
     }
 
@@ -286,8 +336,12 @@ def _general(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     ctx.emit(
         "conv_general",
         node=op.name,
-        operands=[Operand("x", op.sources()[0], width=1), Operand("w", _packed(op, ctx, g)), *epilogue.operands,
-                  Operand("y", op.output, "read_write")],
+        operands=[
+            Operand("x", op.sources()[0], width=1),
+            Operand("w", _packed(op, ctx, g)),
+            *epilogue.operands,
+            Operand("y", op.output, "read_write"),
+        ],
         params=_window(g) | {"groups": g.groups},
         workgroups=(ceil_div(g.plane // 4, _WORKGROUP), ceil_div(g.channels, 4), g.batch),
         workgroup_size=(_WORKGROUP, 1, 1),
@@ -305,8 +359,12 @@ def _flat(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     ctx.emit(
         "conv_flat",
         node=op.name,
-        operands=[Operand("x", op.sources()[0], width=1), Operand("w", op.anchor.inputs[1], width=1),
-                  *epilogue.operands, Operand("y", op.output, "read_write")],
+        operands=[
+            Operand("x", op.sources()[0], width=1),
+            Operand("w", op.anchor.inputs[1], width=1),
+            *epilogue.operands,
+            Operand("y", op.output, "read_write"),
+        ],
         params=_window(g) | {"groups": g.groups, "elements": elements},
         workgroups=grid(ceil_div(ceil_div(elements, 4), _WORKGROUP)),
         workgroup_size=(_WORKGROUP, 1, 1),
@@ -328,10 +386,15 @@ class _Tiled:
 def _workgroup(op: FusedOp, ctx: Lowering, g: Geometry, pointwise: bool) -> None:
     epilogue = _epilogue(op, ctx, 4)
     _emit_tiled(
-        ctx, op.name, sources=op.sources(),
+        ctx,
+        op.name,
+        sources=op.sources(),
         tail=[Operand("w", _packed(op, ctx, g)), *epilogue.operands, Operand("y", op.output, "read_write")],
-        shape=_Tiled(g.batch, g.depth, g.channels, g.plane) if pointwise else g, flops=_flops(ctx, op, g, epilogue),
-        w_batch=0, epilogue=epilogue, upsample=op.enlarged,
+        shape=_Tiled(g.batch, g.depth, g.channels, g.plane) if pointwise else g,
+        flops=_flops(ctx, op, g, epilogue),
+        w_batch=0,
+        epilogue=epilogue,
+        upsample=op.enlarged,
     )
 
 
@@ -347,7 +410,7 @@ def _emit_tiled(
     epilogue: Epilogue,
     upsample: bool = False,
 ) -> None:
-    """Implicit GEMM through workgroup memory; a Geometry gathers its window, a _Tiled product reads vectors of pixels."""
+    """Implicit GEMM through workgroup memory: a Geometry gathers its window, a _Tiled product reads vectors."""
     pointwise = isinstance(shape, _Tiled)
     half = ctx.tier.f16 == "arithmetic" and ctx.dtype(sources[0]) == "float16"
     window = {"channels": shape.channels, "depth": shape.depth} if isinstance(shape, _Tiled) else _window(shape)
@@ -355,8 +418,7 @@ def _emit_tiled(
         "gemm_workgroup",
         node=node,
         operands=[*[Operand(f"x{i}", s, width=4 if pointwise else 1) for i, s in enumerate(sources)], *tail],
-        params=window
-        | {"plane4": shape.plane // 4, "depth0": ctx.shape(sources[0])[1], "w_batch": w_batch},
+        params=window | {"plane4": shape.plane // 4, "depth0": ctx.shape(sources[0])[1], "w_batch": w_batch},
         workgroups=(ceil_div(shape.plane // 4, 16), ceil_div(shape.channels, 32), shape.batch),
         workgroup_size=(128, 1, 1),
         flops=flops,
@@ -370,7 +432,7 @@ def _emit_tiled(
     )
 
 
-def _case(x: Sequence[int], w: Sequence[int], bias: bool, attributes: dict[str, object], g: Graph) -> None:
+def _case(x: Sequence[int], w: Sequence[int], bias: bool, attributes: dict[str, Any], g: Graph) -> None:
     g.input("x", x)
     g.constant("w", w, scale=0.2)
     inputs = ["x", "w"]
@@ -393,7 +455,7 @@ def _residual(size: tuple[int, int], kernel: int, g: Graph) -> None:
     g.output("y")
 
 
-_SAME = {"pads": [1, 1, 1, 1]}
+_SAME: dict[str, Any] = {"pads": [1, 1, 1, 1]}
 
 
 def _enlarged(channels: tuple[int, int], size: tuple[int, int], g: Graph) -> None:
@@ -402,8 +464,14 @@ def _enlarged(channels: tuple[int, int], size: tuple[int, int], g: Graph) -> Non
     g.constant("b", (channels[1],))
     g.single("s", (1.0, 1.0, 2.0, 2.0))
     first = g.position
-    g.node("Resize", ["x", "", "s"], ["r"], mode="nearest", coordinate_transformation_mode="asymmetric",
-           nearest_mode="floor")
+    g.node(
+        "Resize",
+        ["x", "", "s"],
+        ["r"],
+        mode="nearest",
+        coordinate_transformation_mode="asymmetric",
+        nearest_mode="floor",
+    )
     g.node("Conv", ["r", "w", "b"], ["y"], **_SAME)
     g.fused("ResizeConv", ["x", "s", "w", "b"], ["y"], first)
     g.output("y")
@@ -425,31 +493,46 @@ _product = partial(Case, fp16=5e-3, reason="f16 partial sums")
 _winograd_product = partial(Case, fp32=2e-4, fp16=5e-3, reason="the transforms of F(4x4, 3x3) amplify rounding")
 CASES = [
     *(_product(f"3x3_w{w}", partial(_case, (1, 5, 6, w), (6, 5, 3, 3), True, _SAME)) for w in range(1, 10)),
-    *(_product(f"3x3_{c}to{k}_{h}x{w}", partial(_case, (1, c, h, w), (k, c, 3, 3), True, _SAME))
-      for c, k, h, w in ((1, 32, 16, 16), (32, 1, 12, 8), (16, 16, 64, 64), (4, 33, 5, 8), (7, 17, 9, 4))),
-    *(_winograd_product(f"winograd_{c}to{k}_{h}x{w}", partial(_case, (1, c, h, w), (k, c, 3, 3), True, _SAME))
-      for c, k, h, w in ((48, 48, 80, 96), (32, 32, 126, 128))),
-    *(_product(f"1x1_{c}to{k}_{h}x{w}", partial(_case, (1, c, h, w), (k, c, 1, 1), True, {}))
-      for c, k, h, w in ((8, 8, 4, 4), (3, 5, 3, 3), (33, 36, 8, 10), (16, 64, 5, 7))),
+    *(
+        _product(f"3x3_{c}to{k}_{h}x{w}", partial(_case, (1, c, h, w), (k, c, 3, 3), True, _SAME))
+        for c, k, h, w in ((1, 32, 16, 16), (32, 1, 12, 8), (16, 16, 64, 64), (4, 33, 5, 8), (7, 17, 9, 4))
+    ),
+    *(
+        _winograd_product(f"winograd_{c}to{k}_{h}x{w}", partial(_case, (1, c, h, w), (k, c, 3, 3), True, _SAME))
+        for c, k, h, w in ((48, 48, 80, 96), (32, 32, 126, 128))
+    ),
+    *(
+        _product(f"1x1_{c}to{k}_{h}x{w}", partial(_case, (1, c, h, w), (k, c, 1, 1), True, {}))
+        for c, k, h, w in ((8, 8, 4, 4), (3, 5, 3, 3), (33, 36, 8, 10), (16, 64, 5, 7))
+    ),
     _product("batch", partial(_case, (3, 4, 8, 8), (20, 4, 3, 3), True, _SAME)),
     _product("batch_1x1", partial(_case, (2, 6, 6, 6), (18, 6, 1, 1), False, {})),
     _product("no_bias", partial(_case, (1, 3, 8, 8), (16, 3, 3, 3), False, _SAME)),
     _product("patches", partial(_case, (1, 3, 28, 28), (24, 3, 14, 14), True, {"strides": [14, 14]})),
     _product("strided", partial(_case, (1, 4, 9, 9), (8, 4, 3, 3), True, {"strides": [2, 2], "pads": [1, 1, 1, 1]})),
-    _product("dilated", partial(_case, (1, 4, 10, 10), (8, 4, 3, 3), True, {"dilations": [2, 2], "pads": [2, 2, 2, 2]})),
+    _product(
+        "dilated", partial(_case, (1, 4, 10, 10), (8, 4, 3, 3), True, {"dilations": [2, 2], "pads": [2, 2, 2, 2]})
+    ),
     _product("pads_differ", partial(_case, (1, 4, 8, 7), (8, 4, 3, 3), True, {"pads": [0, 1, 2, 0]})),
     _product("groups", partial(_case, (1, 8, 6, 6), (16, 4, 3, 3), True, {"group": 2, "pads": [1, 1, 1, 1]})),
     _product("groups_of_3", partial(_case, (1, 6, 6, 6), (6, 3, 3, 3), True, {"group": 2, "pads": [1, 1, 1, 1]})),
     _product("depthwise", partial(_case, (1, 5, 8, 8), (5, 1, 3, 3), True, {"group": 5, "pads": [1, 1, 1, 1]})),
-    *(_product(f"{mode.lower()}_stride{s}", partial(_case, (1, 3, 7, 8), (4, 3, 3, 3), True,
-                                                 {"auto_pad": mode, "strides": [s, s]}))
-      for mode in ("SAME_UPPER", "SAME_LOWER", "VALID") for s in (1, 2)),
+    *(
+        _product(
+            f"{mode.lower()}_stride{s}",
+            partial(_case, (1, 3, 7, 8), (4, 3, 3, 3), True, {"auto_pad": mode, "strides": [s, s]}),
+        )
+        for mode in ("SAME_UPPER", "SAME_LOWER", "VALID")
+        for s in (1, 2)
+    ),
     _product("one_dimension", partial(_case, (2, 4, 11), (6, 4, 3), True, {"pads": [1, 1], "strides": [2]})),
     _product("residual_3x3", partial(_residual, (8, 12), 3)),
     _product("residual_1x1", partial(_residual, (4, 4), 1)),
     _product("residual_odd", partial(_residual, (5, 3), 3)),
-    *(_product(f"enlarged_{c}to{k}_{h}x{w}", partial(_enlarged, (c, k), (h, w)))
-      for c, k, h, w in ((3, 8, 4, 4), (5, 7, 3, 12), (16, 16, 8, 8))),
+    *(
+        _product(f"enlarged_{c}to{k}_{h}x{w}", partial(_enlarged, (c, k), (h, w)))
+        for c, k, h, w in ((3, 8, 4, 4), (5, 7, 3, 12), (16, 16, 8, 8))
+    ),
     _winograd_product("enlarged_winograd", partial(_enlarged, (32, 32), (64, 64))),
     _product("joined", partial(_joined, (12, 4))),
     _product("joined_odd", partial(_joined, (5, 7))),

@@ -70,8 +70,18 @@ def geometry(op: FusedOp, ctx: Lowering) -> Geometry:
     def pair(values: Sequence[int], neutral: int) -> tuple[int, int]:
         return (values[0], values[1]) if rank == 2 else (neutral, values[0])
 
-    return Geometry(x[0], groups, x[1] // groups, weight[1], pair(x[2:], 1), pair(out[2:], 1), pair(kernel, 1),
-                    pair(stride, 1), pair(dilation, 1), pair(pads, 0))
+    return Geometry(
+        x[0],
+        groups,
+        x[1] // groups,
+        weight[1],
+        pair(x[2:], 1),
+        pair(out[2:], 1),
+        pair(kernel, 1),
+        pair(stride, 1),
+        pair(dilation, 1),
+        pair(pads, 0),
+    )
 
 
 @lowers("ConvTranspose")
@@ -112,10 +122,21 @@ def _tiled(op: FusedOp, ctx: Lowering, g: Geometry, tail: Epilogue, written: str
         ],
         workgroups=(ceil_div(ceil_div(g.out[0], g.stride[0]) * tiles, WORKGROUP), g.stride[0], g.batch * blocks),
         workgroup_size=(WORKGROUP, 1, 1),
-        params={"tiles": tiles, "out_height": g.out[0], "out_width": g.out[1], "blocks": blocks,
-                "blocks_per_group": blocks_per_group, "groups": g.groups, "depth": g.depth, "channels": g.channels,
-                "plane": g.size[0] * g.size[1], "height": g.size[0], "width": g.size[1], "pad_y": g.pad[0],
-                "kernel_y": g.kernel[0]},
+        params={
+            "tiles": tiles,
+            "out_height": g.out[0],
+            "out_width": g.out[1],
+            "blocks": blocks,
+            "blocks_per_group": blocks_per_group,
+            "groups": g.groups,
+            "depth": g.depth,
+            "channels": g.channels,
+            "plane": g.size[0] * g.size[1],
+            "height": g.size[0],
+            "width": g.size[1],
+            "pad_y": g.pad[0],
+            "kernel_y": g.kernel[0],
+        },
         flops=g.flops + tail.flops * ctx.size(op.output),
         epilogue=tail.code,
         vectors=vectors,
@@ -158,8 +179,13 @@ def _packed_weight(op: FusedOp, ctx: Lowering, g: Geometry) -> str:
             operands=[Operand("w", weight, width=1), Operand("out", name, "read_write")],
             workgroups=grid(ceil_div(count, WORKGROUP)),
             workgroup_size=(WORKGROUP, 1, 1),
-            params={"count": count, "depth": g.depth, "taps": taps, "channels": g.channels,
-                    "blocks_per_group": ceil_div(g.channels, 4)},
+            params={
+                "count": count,
+                "depth": g.depth,
+                "taps": taps,
+                "channels": g.channels,
+                "blocks_per_group": ceil_div(g.channels, 4),
+            },
             prepare=True,
         )
     return name
@@ -180,11 +206,25 @@ def _general(op: FusedOp, ctx: Lowering, g: Geometry, tail: Epilogue, written: s
         ],
         workgroups=grid(ceil_div(count, WORKGROUP)),
         workgroup_size=(WORKGROUP, 1, 1),
-        params={"count": count, "out_height": g.out[0], "out_width": g.out[1], "groups": g.groups, "depth": g.depth,
-                "channels": g.channels, "all_channels": g.groups * g.channels, "height": g.size[0],
-                "width": g.size[1], "pad_y": g.pad[0], "pad_x": g.pad[1], "kernel_y": g.kernel[0],
-                "kernel_x": g.kernel[1], "stride_y": g.stride[0], "stride_x": g.stride[1],
-                "dilation_y": g.dilation[0], "dilation_x": g.dilation[1]},
+        params={
+            "count": count,
+            "out_height": g.out[0],
+            "out_width": g.out[1],
+            "groups": g.groups,
+            "depth": g.depth,
+            "channels": g.channels,
+            "all_channels": g.groups * g.channels,
+            "height": g.size[0],
+            "width": g.size[1],
+            "pad_y": g.pad[0],
+            "pad_x": g.pad[1],
+            "kernel_y": g.kernel[0],
+            "kernel_x": g.kernel[1],
+            "stride_y": g.stride[0],
+            "stride_x": g.stride[1],
+            "dilation_y": g.dilation[0],
+            "dilation_x": g.dilation[1],
+        },
         flops=g.flops + tail.flops * count,
         epilogue=tail.code,
     )
@@ -228,10 +268,18 @@ _CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
 ]
 
 CASES = [
-    *(Case(f"case{k}_{'x'.join(map(str, w))}", partial(_case, x, w, a), fp16=2e-3)
-      for k, (x, w, a) in enumerate(_CASES)),
-    *(Case(f"width{w}", partial(_case, (1, 4, 3, w), (4, 4, 4, 4), {"strides": (2, 2), "pads": (1, 1, 1, 1)}),
-           fp16=2e-3) for w in range(1, 10)),
+    *(
+        Case(f"case{k}_{'x'.join(map(str, w))}", partial(_case, x, w, a), fp16=2e-3)
+        for k, (x, w, a) in enumerate(_CASES)
+    ),
+    *(
+        Case(
+            f"width{w}",
+            partial(_case, (1, 4, 3, w), (4, 4, 4, 4), {"strides": (2, 2), "pads": (1, 1, 1, 1)}),
+            fp16=2e-3,
+        )
+        for w in range(1, 10)
+    ),
     Case("fused", partial(_fused, (2, 8, 4, 6), (8, 6, 4, 4)), fp16=2e-3),
     Case("fused_odd", partial(_fused, (1, 8, 3, 5), (8, 6, 3, 3)), fp16=2e-3),
 ]

@@ -112,8 +112,10 @@ def _concat(ctx: Lowering, node: str, parts: Sequence[str], axis: int, output: s
     ctx.emit(
         "concat",
         node=node,
-        operands=[*(Operand(f"x{k}", n, width=4 if vector else 1) for k, n in enumerate(parts)),
-                  Operand("out", output, "read_write")],
+        operands=[
+            *(Operand(f"x{k}", n, width=4 if vector else 1) for k, n in enumerate(parts)),
+            Operand("out", output, "read_write"),
+        ],
         workgroups=grid(ceil_div(count, WORKGROUP)),
         workgroup_size=(WORKGROUP, 1, 1),
         params=params,
@@ -233,8 +235,14 @@ def _transpose(shape: Sequence[int], perm: Sequence[int], g: Graph) -> None:
     g.output("y")
 
 
-def _slice(shape: Sequence[int], starts: Sequence[int], ends: Sequence[int], axes: Sequence[int],
-           steps: Sequence[int], g: Graph) -> None:
+def _slice(
+    shape: Sequence[int],
+    starts: Sequence[int],
+    ends: Sequence[int],
+    axes: Sequence[int],
+    steps: Sequence[int],
+    g: Graph,
+) -> None:
     g.input("x", shape)
     for name, values in (("starts", starts), ("ends", ends), ("axes", axes), ("steps", steps)):
         g.ints(name, values)
@@ -290,9 +298,17 @@ _SLICES: list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int
 ]
 
 CASES = [
-    *(Case(f"transpose_{'x'.join(map(str, s))}_{''.join(map(str, p))}", partial(_transpose, s, p))
-      for s, p in (((5, 7), (1, 0)), ((2, 3, 4, 8), (0, 2, 1, 3)), ((2, 6, 9), (0, 2, 1)), ((1, 4, 1, 5), (0, 2, 1, 3)),
-                   ((2, 3, 2, 3, 2), (4, 2, 0, 3, 1)), ((3, 8), (1, 0)))),
+    *(
+        Case(f"transpose_{'x'.join(map(str, s))}_{''.join(map(str, p))}", partial(_transpose, s, p))
+        for s, p in (
+            ((5, 7), (1, 0)),
+            ((2, 3, 4, 8), (0, 2, 1, 3)),
+            ((2, 6, 9), (0, 2, 1)),
+            ((1, 4, 1, 5), (0, 2, 1, 3)),
+            ((2, 3, 2, 3, 2), (4, 2, 0, 3, 1)),
+            ((3, 8), (1, 0)),
+        )
+    ),
     *(Case(f"slice_{k}", partial(_slice, *s)) for k, s in enumerate(_SLICES)),
     *(Case(f"split_axis1_w{w}", partial(_split, (1, 6, w), 1, (1, 2, 3))) for w in range(1, 10)),
     Case("split_batch", partial(_split, (2, 6, 3), 1, (4, 2))),
@@ -303,8 +319,10 @@ CASES = [
     Case("concat_ten", partial(_concat_case, [(2, k + 1) for k in range(10)], 1)),
     Case("concat_zero_size", partial(_concat_case, ((2, 0), (2, 1)), 1)),
     Case("concat_one", partial(_concat_case, ((2, 5),), 0)),
-    *(Case(f"expand_{'x'.join(map(str, s))}", partial(_expand, s, t))
-      for s, t in (((1, 1, 5), (2, 3, 5)), ((3, 1), (2, 3, 4)), ((4,), (4,)), ((1,), (3, 3)))),
+    *(
+        Case(f"expand_{'x'.join(map(str, s))}", partial(_expand, s, t))
+        for s, t in (((1, 1, 5), (2, 3, 5)), ((3, 1), (2, 3, 4)), ((4,), (4,)), ((1,), (3, 3)))
+    ),
     Case("tile", _tile),
     Case("depth_to_space_dcr", partial(_blocks, "DepthToSpace", (2, 8, 3, 5), "DCR")),
     Case("depth_to_space_crd", partial(_blocks, "DepthToSpace", (2, 8, 3, 5), "CRD")),

@@ -157,9 +157,7 @@ ELEMENTWISE: dict[str, Elementwise] = {
     "Tanh": Elementwise(_fixed("tanh_stable({0})"), 8, (_TANH,)),
     "Sigmoid": Elementwise(_fixed(_SIGMOID), 4),
     "Silu": Elementwise(_fixed("({0} * " + _SIGMOID + ")"), 5),
-    "Swish": Elementwise(
-        lambda a: "({0} * " + _SIGMOID.format("(" + _float(a, "alpha", 1.0) + " * {0})") + ")", 6
-    ),
+    "Swish": Elementwise(lambda a: "({0} * " + _SIGMOID.format("(" + _float(a, "alpha", 1.0) + " * {0})") + ")", 6),
     "Relu": Elementwise(_fixed("max({0}, V(0.0f))")),
     "LeakyRelu": Elementwise(lambda a: "select({0} * " + _float(a, "alpha", 0.01) + ", V({0}), {0} >= V(0.0f))"),
     "PRelu": Elementwise(_fixed("select({0} * {1}, V({0}), {0} >= V(0.0f))")),

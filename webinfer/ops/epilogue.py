@@ -21,7 +21,7 @@ LAST_AXIS_ANCHORS = frozenset({"Gemm", "MatMul", "LayerNormalization", "RMSNorma
 
 
 def operand_kind(shape: tuple[int, ...], output: tuple[int, ...], anchor: str) -> Kind | None:
-    """How an operand of `shape` meets an output of shape `output` after anchor op type `anchor`; None: no kernel can."""
+    """How an operand of `shape` meets an output of shape `output` after op type `anchor`; None: no kernel can."""
     if math.prod(shape) == 1 and len(shape) <= max(len(output), 1):
         return "scalar"
     padded = (1,) * (len(output) - len(shape)) + tuple(shape)
@@ -121,8 +121,10 @@ def render_epilogue(
                 operands.append(Operand(binding, name, width=lanes))
                 known[name] = f"V(load_{binding}({'i' if kind == 'same' else 'c'}))"
             else:
-                raise Unsupported(f"epilogue operand {name} {list(ctx.shape(name))} on output "
-                                  f"{list(ctx.shape(output))} of {anchor.op_type}: do not fuse it")
+                raise Unsupported(
+                    f"epilogue operand {name} {list(ctx.shape(name))} on output "
+                    f"{list(ctx.shape(output))} of {anchor.op_type}: do not fuse it"
+                )
     lines, functions, flops = chain(steps, known)
     result = known[steps[-1].outputs[0] if steps else anchor.outputs[0]]
     body = "\n  ".join([*lines, f"return {result};"])

@@ -49,8 +49,10 @@ def lower_layer_norm(op: FusedOp, ctx: Lowering) -> None:
     bias = step.inputs[2] if len(step.inputs) > 2 and step.inputs[2] else None
     for name in (step.inputs[1], *([bias] if bias else [])):
         if ctx.size(name) != size:
-            raise Unsupported(f"{name} {list(ctx.shape(name))}: expected the shape of a row {list(shape[axis:])}; "
-                              "expand it at compile time")
+            raise Unsupported(
+                f"{name} {list(ctx.shape(name))}: expected the shape of a row {list(shape[axis:])}; "
+                "expand it at compile time"
+            )
     vector = shape[-1] % 4 == 0
     lanes = 4 if vector else 1
     written = output if vector else aligned_output(ctx, output)
@@ -152,6 +154,12 @@ CASES = [
     *(Case(f"fused_w{w}", partial(_fused, (2, 5, w)), fp16=2e-3) for w in (5, 6, 8, 384)),
     *(Case(f"rms_w{w}", partial(_no_bias, "RMSNormalization", (7, w))) for w in (3, 8, 130, 576)),
     *(Case(f"simplified_w{w}", partial(_no_bias, "SimplifiedLayerNormalization", (7, w))) for w in (3, 8)),
-    Case("layer_far_from_zero", _far, fp32=2e-4, fp16=2e-3, reference=_far_in_double,
-         reason="the mean of values near 795 in 32-bit sums is off by a few of their last places (6e-5 each)"),
+    Case(
+        "layer_far_from_zero",
+        _far,
+        fp32=2e-4,
+        fp16=2e-3,
+        reference=_far_in_double,
+        reason="the mean of values near 795 in 32-bit sums is off by a few of their last places (6e-5 each)",
+    ),
 ]

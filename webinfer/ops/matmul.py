@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from webinfer.fused import FusedOp, Step
 from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
@@ -38,7 +39,7 @@ def _batch_strides(shape: tuple[int, ...], batch: int, matrix: int) -> int:
 
 @lowers("MatMul")
 def lower_matmul(op: FusedOp, ctx: Lowering) -> None:
-    """numpy matmul semantics; leading dimensions of x join the rows where w is a single matrix."""
+    """Semantics of NumPy's matmul; leading dimensions of x join the rows where w is a single matrix."""
     assert op.anchor is not None
     x, w = ctx.shape(op.anchor.inputs[0]), ctx.shape(op.anchor.inputs[1])
     x = (1, *x) if len(x) == 1 else x
@@ -48,14 +49,20 @@ def lower_matmul(op: FusedOp, ctx: Lowering) -> None:
         product = Product(1, math.prod(x[:-1]), depth, columns, (0, depth, 1), (0, columns, 1))
     else:
         batch = max(math.prod(x[:-2]), math.prod(w[:-2]))
-        product = Product(batch, x[-2], depth, columns, (_batch_strides(x, batch, x[-2] * depth), depth, 1),
-                          (_batch_strides(w, batch, depth * columns), columns, 1))
+        product = Product(
+            batch,
+            x[-2],
+            depth,
+            columns,
+            (_batch_strides(x, batch, x[-2] * depth), depth, 1),
+            (_batch_strides(w, batch, depth * columns), columns, 1),
+        )
     _emit(op, ctx, product, None)
 
 
 @lowers("Gemm")
 def lower_gemm(op: FusedOp, ctx: Lowering) -> None:
-    """alpha A' B' + beta C. The addend must be per column (or absent), alpha and beta 1: legalization folds the rest."""
+    """Compute A' B' + C; raises Unsupported for an alpha or beta other than 1 and for a C that is not per column."""
     assert op.anchor is not None
     step = op.anchor
     if step.float("alpha", 1.0) != 1.0 or (len(step.inputs) > 2 and step.float("beta", 1.0) != 1.0):
@@ -67,8 +74,14 @@ def lower_gemm(op: FusedOp, ctx: Lowering) -> None:
     bias = step.inputs[2] if len(step.inputs) > 2 and step.inputs[2] else None
     if bias and ctx.size(bias) != columns:
         raise Unsupported(f"addend of shape {list(ctx.shape(bias))}: use an Add after the Gemm")
-    product = Product(1, rows, depth, columns, (0, 1, rows) if trans_a else (0, depth, 1),
-                      (0, 1, depth) if trans_b else (0, columns, 1))
+    product = Product(
+        1,
+        rows,
+        depth,
+        columns,
+        (0, 1, rows) if trans_a else (0, depth, 1),
+        (0, 1, depth) if trans_b else (0, columns, 1),
+    )
     _emit(op, ctx, product, bias)
 
 
@@ -83,8 +96,9 @@ def _emit(op: FusedOp, ctx: Lowering, p: Product, bias: str | None) -> None:
         return
     epilogue = render_epilogue(ctx, op.epilogue, step, op.output, 4, bias=bias)
     if not contiguous_w:
-        w = pack_rows(ctx, w, op.name, rows=p.columns, depth=p.depth, row_stride=p.depth, depth_stride=1,
-                      depth_major=True)
+        w = pack_rows(
+            ctx, w, op.name, rows=p.columns, depth=p.depth, row_stride=p.depth, depth_stride=1, depth_major=True
+        )
     columns4 = p.columns // 4
     tiled = ctx.tier.tiling == "workgroup" and p.rows >= 16
     flops = 2 * p.batch * p.rows * p.depth * p.columns + epilogue.flops * ctx.size(op.output)
@@ -132,12 +146,23 @@ def _flat(op: FusedOp, ctx: Lowering, p: Product, bias: str | None) -> None:
     ctx.emit(
         "matmul_flat",
         node=op.name,
-        operands=[Operand("x", op.anchor.inputs[0], width=1), Operand("w", op.anchor.inputs[1], width=1),
-                  *epilogue.operands, Operand("y", op.output, "read_write")],
+        operands=[
+            Operand("x", op.anchor.inputs[0], width=1),
+            Operand("w", op.anchor.inputs[1], width=1),
+            *epilogue.operands,
+            Operand("y", op.output, "read_write"),
+        ],
         params={
-            "elements": elements, "rows": p.rows, "depth": p.depth, "columns": p.columns,
-            "x_batch_stride": p.x_strides[0], "x_row_stride": p.x_strides[1], "x_depth_stride": p.x_strides[2],
-            "w_batch_stride": p.w_strides[0], "w_depth_stride": p.w_strides[1], "w_column_stride": p.w_strides[2],
+            "elements": elements,
+            "rows": p.rows,
+            "depth": p.depth,
+            "columns": p.columns,
+            "x_batch_stride": p.x_strides[0],
+            "x_row_stride": p.x_strides[1],
+            "x_depth_stride": p.x_strides[2],
+            "w_batch_stride": p.w_strides[0],
+            "w_depth_stride": p.w_strides[1],
+            "w_column_stride": p.w_strides[2],
         },
         workgroups=grid(ceil_div(ceil_div(elements, 4), _WORKGROUP)),
         workgroup_size=(_WORKGROUP, 1, 1),
@@ -156,7 +181,7 @@ def _matmul(x: Sequence[int], w: Sequence[int], constant: bool, g: Graph) -> Non
     g.output("y")
 
 
-def _gemm(rows: int, depth: int, columns: int, attributes: dict[str, int], bias: bool, g: Graph) -> None:
+def _gemm(rows: int, depth: int, columns: int, attributes: dict[str, Any], bias: bool, g: Graph) -> None:
     g.input("x", (depth, rows) if attributes.get("transA") else (rows, depth))
     g.constant("w", (columns, depth) if attributes.get("transB") else (depth, columns), scale=0.2)
     inputs = ["x", "w"]
@@ -184,8 +209,10 @@ def _scaled_residual(rows: int, depth: int, columns: int, g: Graph) -> None:
 # Tiers with f16 math sum runs of 8 products in f16: a few roundings of 2^-11 of sums that grow with the depth.
 _product = partial(Case, fp16=5e-3, reason="f16 partial sums")
 CASES = [
-    *(_product(f"matmul_{m}x{k}x{n}", partial(_matmul, (m, k), (k, n), True))
-      for m, k, n in ((1, 128, 256), (5, 7, 8), (33, 20, 68), (17, 5, 3), (4, 4, 1), (257, 24, 96))),
+    *(
+        _product(f"matmul_{m}x{k}x{n}", partial(_matmul, (m, k), (k, n), True))
+        for m, k, n in ((1, 128, 256), (5, 7, 8), (33, 20, 68), (17, 5, 3), (4, 4, 1), (257, 24, 96))
+    ),
     *(_product(f"matmul_w{n}", partial(_matmul, (3, n), (n, 10 - n), True)) for n in range(1, 10)),
     _product("batched", partial(_matmul, (2, 3, 20, 8), (2, 3, 8, 12), False)),
     _product("batched_odd", partial(_matmul, (6, 5, 7), (6, 7, 3), False)),
@@ -193,8 +220,16 @@ CASES = [
     _product("repeated_x", partial(_matmul, (18, 8), (3, 8, 12), False)),
     _product("vector", partial(_matmul, (8,), (8, 12), True)),
     _product("into_vector", partial(_matmul, (5, 8), (8,), True)),
-    *(_product(f"gemm_{m}x{k}x{n}_a{a}b{b}", partial(_gemm, m, k, n, {"transA": a, "transB": b}, True))
-      for m, k, n, a, b in ((1, 128, 64, 0, 1), (6, 10, 8, 0, 0), (20, 16, 12, 1, 0), (20, 16, 7, 1, 1), (18, 9, 32, 0, 1))),
+    *(
+        _product(f"gemm_{m}x{k}x{n}_a{a}b{b}", partial(_gemm, m, k, n, {"transA": a, "transB": b}, True))
+        for m, k, n, a, b in (
+            (1, 128, 64, 0, 1),
+            (6, 10, 8, 0, 0),
+            (20, 16, 12, 1, 0),
+            (20, 16, 7, 1, 1),
+            (18, 9, 32, 0, 1),
+        )
+    ),
     _product("gemm_no_bias", partial(_gemm, 3, 8, 8, {"transB": 1}, False)),
     _product("scaled_residual", partial(_scaled_residual, 19, 12, 24)),
     _product("scaled_residual_odd", partial(_scaled_residual, 5, 6, 7)),

@@ -24,16 +24,19 @@ def pack_rows(
     """
     blocks = ceil_div(rows, 4)
     order = "deep" if depth_major else "rows"
-    name, new = ctx.packed(
-        f"{weight}/{order}{rows}x{depth}s{row_stride}", (blocks * 4 * depth,), ctx.dtype(weight)
-    )
+    name, new = ctx.packed(f"{weight}/{order}{rows}x{depth}s{row_stride}", (blocks * 4 * depth,), ctx.dtype(weight))
     if new:
         ctx.emit(
             "pack_rows",
             node=node,
             operands=[Operand("x", weight, width=1), Operand("y", name, "read_write")],
-            params={"rows": rows, "depth": depth, "blocks": blocks, "row_stride": row_stride,
-                    "depth_stride": depth_stride},
+            params={
+                "rows": rows,
+                "depth": depth,
+                "blocks": blocks,
+                "row_stride": row_stride,
+                "depth_stride": depth_stride,
+            },
             workgroups=grid(ceil_div(blocks * depth, _WORKGROUP)),
             workgroup_size=(_WORKGROUP, 1, 1),
             prepare=True,

@@ -94,8 +94,11 @@ def _far_reflection_table(g: Graph) -> None:
 
 
 CASES = [
-    *(Case(f"{mode}_w{w}", partial(_pad, (2, 3, 3, w), (0, 0, 1, 2, 0, 0, 2, 1), mode))
-      for mode in ("constant", "edge", "wrap") for w in (3, 4, 5, 6)),
+    *(
+        Case(f"{mode}_w{w}", partial(_pad, (2, 3, 3, w), (0, 0, 1, 2, 0, 0, 2, 1), mode))
+        for mode in ("constant", "edge", "wrap")
+        for w in (3, 4, 5, 6)
+    ),
     *(Case(f"reflect_w{w}", partial(_pad, (2, 3, 3, w), (0, 0, 1, 2, 0, 0, 2, 1), "reflect")) for w in (3, 4, 5, 6)),
     Case("crop", partial(_pad, (3, 5, 6), (0, -1, 2, 0, -1, -1), "constant")),
     Case("axes", _axes),

@@ -17,8 +17,16 @@ from webinfer.ops.epilogue import chain, constant_scalar
 
 WORKGROUP = 64
 FLOAT_TYPES = ("float32", "float16")
-_STORED = {"float32": "vec4<f32>", "float16": "vec4<f32>", "bool": "vec4<u32>", "uint8": "vec4<u32>",
-           "uint32": "vec4<u32>", "int32": "vec4<i32>", "int64": "vec4<i32>", "int8": "vec4<i32>"}
+_STORED = {
+    "float32": "vec4<f32>",
+    "float16": "vec4<f32>",
+    "bool": "vec4<u32>",
+    "uint8": "vec4<u32>",
+    "uint32": "vec4<u32>",
+    "int32": "vec4<i32>",
+    "int64": "vec4<i32>",
+    "int8": "vec4<i32>",
+}
 
 
 @dataclass(frozen=True)
@@ -135,14 +143,17 @@ def _check_types(ctx: Lowering, steps: Sequence[Step], made: set[str], output: s
             if not name or name in made or ctx.dtype(name) in (*FLOAT_TYPES, "bool"):
                 continue
             if step.op_type != "Cast" or ctx.dtype(output) not in (*FLOAT_TYPES, "bool"):
-                raise Unsupported(f"{step.op_type} on {ctx.dtype(name)}: 32-bit float arithmetic would not be exact; "
-                                  "fold it at compile time or cast to float first")
+                raise Unsupported(
+                    f"{step.op_type} on {ctx.dtype(name)}: 32-bit float arithmetic would not be exact; "
+                    "fold it at compile time or cast to float first"
+                )
     if ctx.dtype(output) not in _STORED:
         raise Unsupported(f"output type {ctx.dtype(output)}: cast to float32")
 
 
-def _unary(op_type: str, shape: Sequence[int], scale: float, offset: float, attributes: dict[str, Any],
-           g: Graph) -> None:
+def _unary(
+    op_type: str, shape: Sequence[int], scale: float, offset: float, attributes: dict[str, Any], g: Graph
+) -> None:
     g.input("x", shape, scale=scale, offset=offset)
     g.node(op_type, ["x"], ["y"], **attributes)
     g.output("y")
@@ -205,27 +216,63 @@ def _identity(g: Graph) -> None:
 
 
 _UNARY: list[tuple[str, float, float, dict[str, Any]]] = [
-    ("Sqrt", 0.3, 3.0, {}), ("Reciprocal", 0.3, 3.0, {}), ("Neg", 1.0, 0.0, {}), ("Abs", 1.0, 0.0, {}),
-    ("Sign", 1.0, 0.0, {}), ("Floor", 3.0, 0.0, {}), ("Ceil", 3.0, 0.0, {}), ("Round", 3.0, 0.0, {}),
-    ("Exp", 1.0, 0.0, {}), ("Log", 0.3, 3.0, {}), ("Sin", 300.0, 0.0, {}), ("Cos", 300.0, 0.0, {}),
-    ("Erf", 1.0, 0.0, {}), ("Tanh", 10.0, 0.0, {}), ("Sigmoid", 50.0, 0.0, {}), ("Relu", 1.0, 0.0, {}),
-    ("LeakyRelu", 1.0, 0.0, {"alpha": 0.1}), ("ThresholdedRelu", 1.0, 0.0, {"alpha": 0.5}),
-    ("Elu", 1.0, 0.0, {"alpha": 1.5}), ("Celu", 1.0, 0.0, {"alpha": 2.0}), ("Selu", 1.0, 0.0, {}),
-    ("HardSigmoid", 3.0, 0.0, {}), ("HardSwish", 3.0, 0.0, {}), ("Softplus", 10.0, 0.0, {}),
-    ("Softsign", 1.0, 0.0, {}), ("Mish", 3.0, 0.0, {}), ("Gelu", 2.0, 0.0, {}),
+    ("Sqrt", 0.3, 3.0, {}),
+    ("Reciprocal", 0.3, 3.0, {}),
+    ("Neg", 1.0, 0.0, {}),
+    ("Abs", 1.0, 0.0, {}),
+    ("Sign", 1.0, 0.0, {}),
+    ("Floor", 3.0, 0.0, {}),
+    ("Ceil", 3.0, 0.0, {}),
+    ("Round", 3.0, 0.0, {}),
+    ("Exp", 1.0, 0.0, {}),
+    ("Log", 0.3, 3.0, {}),
+    ("Sin", 300.0, 0.0, {}),
+    ("Cos", 300.0, 0.0, {}),
+    ("Erf", 1.0, 0.0, {}),
+    ("Tanh", 10.0, 0.0, {}),
+    ("Sigmoid", 50.0, 0.0, {}),
+    ("Relu", 1.0, 0.0, {}),
+    ("LeakyRelu", 1.0, 0.0, {"alpha": 0.1}),
+    ("ThresholdedRelu", 1.0, 0.0, {"alpha": 0.5}),
+    ("Elu", 1.0, 0.0, {"alpha": 1.5}),
+    ("Celu", 1.0, 0.0, {"alpha": 2.0}),
+    ("Selu", 1.0, 0.0, {}),
+    ("HardSigmoid", 3.0, 0.0, {}),
+    ("HardSwish", 3.0, 0.0, {}),
+    ("Softplus", 10.0, 0.0, {}),
+    ("Softsign", 1.0, 0.0, {}),
+    ("Mish", 3.0, 0.0, {}),
+    ("Gelu", 2.0, 0.0, {}),
     ("Gelu", 2.0, 0.0, {"approximate": "tanh"}),
 ]
 _UNARY_FP32 = {"Sin": 5e-4, "Cos": 5e-4}
-_SHAPES = [((2, 3, 4, 4), (2, 3, 4, 4)), ((2, 3, 5), (3, 1)), ((4, 1, 5), (3, 1)), ((7,), ()), ((2, 6, 8), (8,)),
-           ((2, 6, 8), (6, 1)), ((1, 5, 3, 3), (2, 5, 1, 1)), ((2, 1, 2, 1, 3, 1), (1, 3, 1, 2, 1, 2))]
+_SHAPES = [
+    ((2, 3, 4, 4), (2, 3, 4, 4)),
+    ((2, 3, 5), (3, 1)),
+    ((4, 1, 5), (3, 1)),
+    ((7,), ()),
+    ((2, 6, 8), (8,)),
+    ((2, 6, 8), (6, 1)),
+    ((1, 5, 3, 3), (2, 5, 1, 1)),
+    ((2, 1, 2, 1, 3, 1), (1, 3, 1, 2, 1, 2)),
+]
 
 CASES = [
-    *(Case(f"{op}{i}", partial(_unary, op, (2, 3, 9), scale, offset, attributes), fp32=_UNARY_FP32.get(op, 2e-5),
-           fp16=2e-3, reason="WGSL allows sin and cos an absolute error of 2^-11; f16 results round once more")
-      for i, (op, scale, offset, attributes) in enumerate(_UNARY)),
+    *(
+        Case(
+            f"{op}{i}",
+            partial(_unary, op, (2, 3, 9), scale, offset, attributes),
+            fp32=_UNARY_FP32.get(op, 2e-5),
+            fp16=2e-3,
+            reason="WGSL allows sin and cos an absolute error of 2^-11; f16 results round once more",
+        )
+        for i, (op, scale, offset, attributes) in enumerate(_UNARY)
+    ),
     *(Case(f"add_{'x'.join(map(str, a))}_{'x'.join(map(str, b))}", partial(_binary, "Add", a, b)) for a, b in _SHAPES),
-    *(Case(f"{op.lower()}_w{w}", partial(_binary, op, (3, w), (w,)))
-      for w, op in enumerate(("Sub", "Mul", "Div", "Min", "Max", "PRelu", "Add", "Mul", "Sub"), start=1)),
+    *(
+        Case(f"{op.lower()}_w{w}", partial(_binary, op, (3, w), (w,)))
+        for w, op in enumerate(("Sub", "Mul", "Div", "Min", "Max", "PRelu", "Add", "Mul", "Sub"), start=1)
+    ),
     *(Case(f"chain_w{w}", partial(_chain, (2, 3, 2, w)), fp16=3e-3) for w in range(1, 10)),
     *(Case(f"pow_{e}", partial(_power, e), fp16=2e-3) for e in (0.0, 0.5, 1.0, 2.0, 3.0, -1.0, 1.7)),
     Case("many_workgroups", partial(_unary, "Neg", (1, 4, 1024, 1025), 1.0, 0.0, {}), precisions=("fp32",)),

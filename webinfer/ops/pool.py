@@ -16,8 +16,9 @@ from webinfer.ops.epilogue import render_epilogue
 WORKGROUP = 64
 
 
-def _pads(step: Step, size: Sequence[int], out: Sequence[int], extent: Sequence[int],
-          stride: Sequence[int]) -> tuple[list[int], list[int]]:
+def _pads(
+    step: Step, size: Sequence[int], out: Sequence[int], extent: Sequence[int], stride: Sequence[int]
+) -> tuple[list[int], list[int]]:
     """Begin and end pads. auto_pad SAME_*: the odd one at the end for UPPER, at the start for LOWER (ONNX texts)."""
     rank = len(size)
     mode = step.string("auto_pad", "NOTSET")
@@ -48,24 +49,38 @@ def lower_pool(op: FusedOp, ctx: Lowering) -> None:
     stride, dilation = step.ints("strides", (1,) * rank), step.ints("dilations", (1,) * rank)
     extent = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
     begin, end = _pads(step, x[2:], out[2:], extent, stride)
-    lifted = {"kernel": (kernel, 1), "stride": (stride, 1), "dilation": (dilation, 1), "pad": (begin, 0),
-              "pad_end": (end, 0)}
+    lifted = {
+        "kernel": (kernel, 1),
+        "stride": (stride, 1),
+        "dilation": (dilation, 1),
+        "pad": (begin, 0),
+        "pad_end": (end, 0),
+    }
     spatial = math.prod(out[2:])
     wide = spatial % 4 == 0 or not op.epilogue
     written = op.outputs[0] if wide else aligned_output(ctx, op.outputs[0])
     tail = render_epilogue(ctx, op.epilogue, step, op.outputs[0], 4 if wide else 1)
     count = ceil_div(math.prod(out), 4 if wide else 1)
     params: dict[str, int | float] = {
-        "count": count, "last": math.prod(out) - 1, "spatial": spatial, "channels": out[1], "out_width": out[-1],
-        "out_height": out[2] if rank == 2 else 1, "width": x[-1], "height": x[2] if rank == 2 else 1,
+        "count": count,
+        "last": math.prod(out) - 1,
+        "spatial": spatial,
+        "channels": out[1],
+        "out_width": out[-1],
+        "out_height": out[2] if rank == 2 else 1,
+        "width": x[-1],
+        "height": x[2] if rank == 2 else 1,
     }
     for name, (values, neutral) in lifted.items():
         params |= {f"{name}_y": values[0] if rank == 2 else neutral, f"{name}_x": values[-1]}
     ctx.emit(
         "pool",
         node=op.name,
-        operands=[Operand("x", step.inputs[0], width=1), *tail.operands,
-                  Operand("out", written, "read_write", width=4 if wide else 1)],
+        operands=[
+            Operand("x", step.inputs[0], width=1),
+            *tail.operands,
+            Operand("out", written, "read_write", width=4 if wide else 1),
+        ],
         workgroups=grid(ceil_div(count, WORKGROUP)),
         workgroup_size=(WORKGROUP, 1, 1),
         params=params,
@@ -105,12 +120,21 @@ _ATTRIBUTES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
 ]
 
 CASES = [
-    *(Case(f"{op}_{k}", partial(_pool, op, x, a)) for op in ("AveragePool", "MaxPool")
-      for k, (x, a) in enumerate(_ATTRIBUTES)),
-    *(Case(f"average_include_pad_{k}", partial(_pool, "AveragePool", x, a | {"count_include_pad": 1}))
-      for k, (x, a) in enumerate(_ATTRIBUTES)),
-    *(Case(f"average_2x2_w{w}", partial(_pool, "AveragePool", (1, 3, 4, w), {"kernel_shape": (2, 2),
-                                                                            "strides": (2, 2)}))
-      for w in range(2, 10)),
+    *(
+        Case(f"{op}_{k}", partial(_pool, op, x, a))
+        for op in ("AveragePool", "MaxPool")
+        for k, (x, a) in enumerate(_ATTRIBUTES)
+    ),
+    *(
+        Case(f"average_include_pad_{k}", partial(_pool, "AveragePool", x, a | {"count_include_pad": 1}))
+        for k, (x, a) in enumerate(_ATTRIBUTES)
+    ),
+    *(
+        Case(
+            f"average_2x2_w{w}",
+            partial(_pool, "AveragePool", (1, 3, 4, w), {"kernel_shape": (2, 2), "strides": (2, 2)}),
+        )
+        for w in range(2, 10)
+    ),
     *(Case(f"fused_w{w}", partial(_fused, w)) for w in (6, 8)),
 ]

@@ -72,12 +72,20 @@ def lower_reduce(op: FusedOp, ctx: Lowering) -> None:
     ctx.emit(
         "reduce",
         node=op.name,
-        operands=[Operand("x", source, width=4 if vector else 1), *tail.operands,
-                  Operand("out", written, "read_write", width=1)],
+        operands=[
+            Operand("x", source, width=4 if vector else 1),
+            *tail.operands,
+            Operand("out", written, "read_write", width=1),
+        ],
         workgroups=grid(ceil_div(count, workgroup[1])),
         workgroup_size=workgroup,
-        params={"rows": count, "size": size // unit, "inverse": 1.0 / max(size, 1), "spatial": math.prod(out[2:]),
-                "channels": out[1] if len(out) > 1 else 1},
+        params={
+            "rows": count,
+            "size": size // unit,
+            "inverse": 1.0 / max(size, 1),
+            "spatial": math.prod(out[2:]),
+            "channels": out[1] if len(out) > 1 else 1,
+        },
         flops=math.prod(shape),
         workgroup_storage_bytes=row_storage_bytes(workgroup),
         epilogue=tail.code,
@@ -133,6 +141,9 @@ CASES = [
     Case("sum_axis0", partial(_reduce, "ReduceSum", (6, 5), (0,), 1)),
     Case("max_long", partial(_reduce, "ReduceMax", (3, 5000), (1,), 0)),
     Case("mean_all", _all),
-    *(Case(f"{op}_{'x'.join(map(str, s))}", partial(_global, op, s)) for op in ("GlobalAveragePool", "GlobalMaxPool")
-      for s in ((2, 5, 7, 7), (1, 3, 8, 8), (2, 3, 5))),
+    *(
+        Case(f"{op}_{'x'.join(map(str, s))}", partial(_global, op, s))
+        for op in ("GlobalAveragePool", "GlobalMaxPool")
+        for s in ((2, 5, 7, 7), (1, 3, 8, 8), (2, 3, 5))
+    ),
 ]

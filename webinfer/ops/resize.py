@@ -135,12 +135,15 @@ def lower_resize(op: FusedOp, ctx: Lowering) -> None:
     ctx.emit(
         "resize",
         node=op.name,
-        operands=[Operand("x", source, width=1), *tail.operands,
-                  Operand("out", written, "read_write", width=4 if wide else 1)],
+        operands=[
+            Operand("x", source, width=1),
+            *tail.operands,
+            Operand("out", written, "read_write", width=4 if wide else 1),
+        ],
         workgroups=grid(ceil_div(count, WORKGROUP)),
         workgroup_size=(WORKGROUP, 1, 1),
         params={"count": count, "last": math.prod(out) - 1, "spatial": spatial, "channels": channels},
-        flops=(2**len(resized) * 2 + tail.flops) * math.prod(out),
+        flops=(2 ** len(resized) * 2 + tail.flops) * math.prod(out),
         epilogue=tail.code,
         wide=wide,
         dims=dims,
@@ -167,15 +170,18 @@ def _corners(dims: Sequence[Dim]) -> list[Corner]:
     corners = []
     for choice in itertools.product("01", repeat=len(resized)):
         side = dict(zip(resized, choice, strict=True))
-        corners.append(Corner(
-            tuple(f"p{d.axis}_{side[d.axis]}" if d.axis in side else f"p{d.axis}" for d in dims),
-            tuple(f"f{axis}_{s}" for axis, s in side.items()),
-        ))
+        corners.append(
+            Corner(
+                tuple(f"p{d.axis}_{side[d.axis]}" if d.axis in side else f"p{d.axis}" for d in dims),
+                tuple(f"f{axis}_{s}" for axis, s in side.items()),
+            )
+        )
     return corners
 
 
-def _resize(x: Sequence[int], scales: Sequence[float] | None, sizes: Sequence[int] | None,
-            attributes: dict[str, Any], g: Graph) -> None:
+def _resize(
+    x: Sequence[int], scales: Sequence[float] | None, sizes: Sequence[int] | None, attributes: dict[str, Any], g: Graph
+) -> None:
     g.input("x", x)
     if scales is not None:
         inputs = ["x", "", g.single("scales", scales)]
@@ -191,8 +197,14 @@ def _fused(width: int, g: Graph) -> None:
     g.constant("s", (1, 3, 1, 1))
     g.single("scales", (1, 1, 1, 2))
     first = g.position
-    g.node("Resize", ["x", "", "scales"], ["r"], mode="nearest", nearest_mode="floor",
-           coordinate_transformation_mode="asymmetric")
+    g.node(
+        "Resize",
+        ["x", "", "scales"],
+        ["r"],
+        mode="nearest",
+        nearest_mode="floor",
+        coordinate_transformation_mode="asymmetric",
+    )
     g.node("Mul", ["r", "s"], ["y"])
     g.fused("Scaled", ["x", "scales", "s"], ["y"], first)
     g.output("y", shape=(2, 3, 3, 2 * width))
@@ -202,8 +214,14 @@ def _ramp(g: Graph) -> None:
     """Output 21,599 of 300 x 72 is source 299: a division in f32 must not move any position."""
     g.input("x", np.arange(300, dtype=np.float32).reshape(1, 1, 300))
     g.single("scales", (1, 1, 72))
-    g.node("Resize", ["x", "", "scales"], ["y"], mode="nearest", nearest_mode="floor",
-           coordinate_transformation_mode="asymmetric")
+    g.node(
+        "Resize",
+        ["x", "", "scales"],
+        ["y"],
+        mode="nearest",
+        nearest_mode="floor",
+        coordinate_transformation_mode="asymmetric",
+    )
     g.output("y")
 
 
@@ -212,14 +230,28 @@ _MODES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric")
 
 CASES = [
     *(Case(f"nearest_2x_w{w}", partial(_resize, (1, 3, 3, w), (1, 1, 2, 2), None, _FLOOR)) for w in range(1, 10)),
-    *(Case(f"linear_{mode}_{k}", partial(_resize, (2, 3, 5, 7), None, sizes,
-                                         {"mode": "linear", "coordinate_transformation_mode": mode}))
-      for mode in _MODES for k, sizes in enumerate(((2, 3, 10, 14), (2, 3, 7, 4), (2, 3, 1, 9)))),
-    *(Case(f"nearest_{mode}_{rounding}", partial(_resize, (1, 2, 4, 6), (1, 1, 1.5, 0.5), None,
-                                                 {"mode": "nearest", "nearest_mode": rounding,
-                                                  "coordinate_transformation_mode": mode}))
-      for mode in ("half_pixel", "asymmetric")
-      for rounding in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")),
+    *(
+        Case(
+            f"linear_{mode}_{k}",
+            partial(_resize, (2, 3, 5, 7), None, sizes, {"mode": "linear", "coordinate_transformation_mode": mode}),
+        )
+        for mode in _MODES
+        for k, sizes in enumerate(((2, 3, 10, 14), (2, 3, 7, 4), (2, 3, 1, 9)))
+    ),
+    *(
+        Case(
+            f"nearest_{mode}_{rounding}",
+            partial(
+                _resize,
+                (1, 2, 4, 6),
+                (1, 1, 1.5, 0.5),
+                None,
+                {"mode": "nearest", "nearest_mode": rounding, "coordinate_transformation_mode": mode},
+            ),
+        )
+        for mode in ("half_pixel", "asymmetric")
+        for rounding in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
+    ),
     Case("nearest_ramp_72", _ramp),
     Case("linear_rank3", partial(_resize, (2, 3, 5), (1, 1, 3), None, {"mode": "linear"})),
     Case("linear_rank5", partial(_resize, (1, 2, 2, 3, 3), (1, 1, 2, 2, 2), None, {"mode": "linear"})),
