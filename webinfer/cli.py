@@ -209,6 +209,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except TyperException as fault:
         # Usage errors: a wrong option, a missing argument.
         sys.exit(_fail(2, fault.format_message(), "UsageError", words))
+    except OSError as fault:
+        # The machine refused: no permission, no space, a file that went away.
+        where = f"{fault.filename}: " if fault.filename else ""
+        advice = "check the path, its permissions and the free space"
+        sys.exit(_fail(2, f"{where}{fault.strerror or fault}; {advice}", type(fault).__name__, words))
     except (KeyboardInterrupt, Abort):
         status = 130
     if status == 130:

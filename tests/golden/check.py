@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from webinfer import cli
+from tests.commands import call
 from webinfer.feeds import check_feeds, seeded_feeds
 from webinfer.package import MANIFEST, read_package, sha256
 from webinfer.quality import compare_all
@@ -117,11 +117,3 @@ def check_commands(device: str, folder: Path, capsys: pytest.CaptureFixture[str]
     broken = broken_package(folder)
     assert call("verify", str(broken), "--device", device) == 1
     assert f"first kernel that differs: {BROKEN} " in capsys.readouterr().err
-
-
-def call(*words: str) -> int:
-    """Exit status of a command."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main(words)
-    assert isinstance(ended.value.code, int)
-    return ended.value.code

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.commands import call, error
 from webinfer import cli
 from webinfer.commands.export import parse_dims
 from webinfer.errors import InputError
@@ -30,21 +33,6 @@ def feeds(tmp_path: Path) -> dict[str, Path]:
         files[spec.name] = tmp_path / f"{spec.name}.npy"
         np.save(files[spec.name], np.zeros(spec.shape, spec.dtype))
     return files
-
-
-def call(*words: object) -> int:
-    with pytest.raises(SystemExit) as ended:
-        cli.main([str(w) for w in words])
-    assert isinstance(ended.value.code, int)
-    return ended.value.code
-
-
-def error(capsys: pytest.CaptureFixture[str]) -> str:
-    """Standard error, which must be one line."""
-    text = capsys.readouterr().err
-    assert text.count("\n") == 1
-    assert text.startswith("webinfer: ")
-    return text
 
 
 def run_words(package: Path, feeds: dict[str, Path], tmp_path: Path) -> list[object]:
@@ -132,6 +120,23 @@ def test_an_output_that_cannot_be_written(
     assert "expected a path ending in .npz inside an existing folder" in error(capsys)
 
 
+def test_a_disk_that_is_full_at_the_output(
+    package: Path,
+    feeds: dict[str, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def savez(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(np, "savez", savez)
+    before = {p.name for p in tmp_path.iterdir()}
+    assert call(*run_words(package, feeds, tmp_path)) == 2
+    assert "out.npz: could not be written (No space left on device); free some space" in error(capsys)
+    assert {p.name for p in tmp_path.iterdir()} == before
+
+
 def test_an_unknown_device(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("verify", package, "--device", "gpu") == 2
     assert "device 'gpu': expected one of" in error(capsys)
@@ -201,6 +206,17 @@ def test_unknown_errors_keep_their_traceback(monkeypatch: pytest.MonkeyPatch, pa
     monkeypatch.setattr(cli, "inspect_package", break_)
     with pytest.raises(ZeroDivisionError):
         cli.main(["inspect", str(package)])
+
+
+def test_what_the_system_refuses_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, package: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(package))
+
+    monkeypatch.setattr(cli, "inspect_package", refuse)
+    assert call("inspect", package) == 2
+    assert error(capsys).startswith(f"webinfer: {package}: Permission denied; check the path")
 
 
 def test_an_interrupt_is_one_line(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,21 @@ def describe(facts: DeviceFacts, model: LoadedModel) -> dict[str, Any]:
     }
 
 
+def _write(output: Path, arrays: Mapping[str, np.ndarray[Any, np.dtype[Any]]]) -> None:
+    """Write an .npz file beside its destination and rename it into place."""
+    partial = output.with_name(f".{output.name}")
+    try:
+        with partial.open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+        partial.replace(output)
+    except OSError as fault:
+        raise InputError(
+            f"-o {output}: could not be written ({fault.strerror}); free some space or choose another file"
+        ) from fault
+    finally:
+        partial.unlink(missing_ok=True)
+
+
 def run(folder: Path, inputs: list[str], output: Path, device_id: str | None, tier: str | None, as_json: bool) -> None:
     """Run once and write the outputs under their names into an .npz file."""
     package = read_package(folder)
@@ -49,7 +65,7 @@ def run(folder: Path, inputs: list[str], output: Path, device_id: str | None, ti
         model = session.load(folder, tier)
         result = model.run(feeds)
         record = describe(session.facts, model)
-    np.savez(output, **result.outputs)  # type: ignore[arg-type]
+    _write(output, result.outputs)
     record |= {
         "run_ms": list(result.wall_ms),
         "load_ms": model.timings_ms,
