@@ -1,4 +1,4 @@
-"""No adapter, or one that a package asks too much of: one line with what was needed, what was offered, and what to do."""
+"""No adapter, or one of which a package asks too much: one line with what was needed, offered, and what to do."""
 
 from __future__ import annotations
 
