@@ -29,7 +29,6 @@ from webinfer.reference import Reference
 from webinfer.tiers import Tier, tiers_for
 
 FloatPrecision = Literal["fp32", "fp16"]
-TARGETS = ("webgpu-mobile", "webgpu-desktop", "webgpu-all")
 PRECISIONS = ("auto", "fp32", "fp16")
 _QUALITY_RUNS = 2
 
@@ -38,10 +37,10 @@ class Reporter(Protocol):
     """Where progress goes: a terminal line, a log, JSON events."""
 
     def begin(self, stage: str, number: int, total: int) -> None:
-        """A stage starts."""
+        """Stage `number` of `total` (from 1) starts."""
 
     def end(self, summary: str, notes: Sequence[str] = ()) -> None:
-        """The stage is done: what it changed and how long it took."""
+        """The stage that began last is done: what it changed, how long it took, and remarks such as refusals."""
 
 
 def front_stages(dims: Mapping[str, int]) -> list[Stage]:
