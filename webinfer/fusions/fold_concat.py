@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from webinfer.fusions.outline import Part, outline
+from webinfer.fusions.outline import with_prologue
 from webinfer.fusions.rewrite import Fusion, Refusal, Rewrite, constant, shape_of
 
 
@@ -20,18 +20,7 @@ class _FoldConcat(Fusion):
         if data is None or concat is None or concat.op_type != "Concat" or not _reads_pair(node, data):
             return None
         fault = _fault(concat, data)
-        if fault is not None:
-            return Refusal(node, fault)
-        call, function = outline([Part(concat), Part(node)], node.outputs[0])
-        call.name = node.name
-        return Rewrite(
-            (concat, node),
-            (node.outputs[0],),
-            (call,),
-            (call.outputs[0],),
-            functions=(function,),
-            kept=(concat,),
-        )
+        return with_prologue(concat, node) if fault is None else Refusal(node, fault)
 
 
 FUSION = _FoldConcat()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from webinfer.fusions.outline import Part, outline
+from webinfer.fusions.outline import with_prologue
 from webinfer.fusions.rewrite import Fusion, Refusal, Rewrite, shape_of
 
 # With a scale of exactly 2, all of these map output pixel i to input pixel i // 2 (ONNX Resize, opset 19).
@@ -23,18 +23,7 @@ class _FoldResize(Fusion):
         if data is None or resize is None or resize.op_type != "Resize" or resize.domain:
             return None
         fault = _fault(resize, node, data)
-        if fault is not None:
-            return Refusal(node, fault)
-        call, function = outline([Part(resize), Part(node)], node.outputs[0])
-        call.name = node.name
-        return Rewrite(
-            (resize, node),
-            (node.outputs[0],),
-            (call,),
-            (call.outputs[0],),
-            functions=(function,),
-            kept=(resize,),
-        )
+        return with_prologue(resize, node) if fault is None else Refusal(node, fault)
 
 
 FUSION = _FoldResize()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from webinfer.fused import DOMAIN
+from webinfer.fusions.rewrite import Rewrite
 
 # Operator names as they appear in function names; the rest keep their own.
 _SHORT = {
@@ -85,3 +86,12 @@ def outline(parts: Sequence[Part], output: ir.Value, label: str | None = None) -
     function = ir.Function(DOMAIN, name, graph=graph, attributes=[])
     call = ir.Node(DOMAIN, name, list(inputs), name=parts[-1].node.name if parts[-1].node.graph else None)
     return call, function
+
+
+def with_prologue(prologue: ir.Node, node: ir.Node) -> Rewrite:
+    """`node` with a copy of `prologue`, which makes its first input, as one function; other readers keep the original."""
+    call, function = outline([Part(prologue), Part(node)], node.outputs[0])
+    call.name = node.name
+    return Rewrite(
+        (prologue, node), (node.outputs[0],), (call,), (call.outputs[0],), functions=(function,), kept=(prologue,)
+    )
