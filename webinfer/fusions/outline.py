@@ -89,7 +89,7 @@ def outline(parts: Sequence[Part], output: ir.Value, label: str | None = None) -
 
 
 def with_prologue(prologue: ir.Node, node: ir.Node) -> Rewrite:
-    """`node` with a copy of `prologue`, which makes its first input, as one function; other readers keep the original."""
+    """`node` and a copy of `prologue`, which makes its first input, as one function; other readers keep theirs."""
     call, function = outline([Part(prologue), Part(node)], node.outputs[0])
     call.name = node.name
     return Rewrite(
