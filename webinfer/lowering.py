@@ -149,6 +149,7 @@ class Lowering:
         workgroups: tuple[int, int, int],
         workgroup_size: tuple[int, int, int],
         params: Mapping[str, int | float] | None = None,
+        scalars: Mapping[str, float] | None = None,
         flops: int = 0,
         f16_arithmetic: bool = False,
         workgroup_storage_bytes: int = 0,
@@ -158,6 +159,7 @@ class Lowering:
         """Render wgsl/kernels/<template>.wgsl.j2 and append one dispatch.
 
         params: name -> value in declaration order; ints become u32, floats f32, a name ending in ":i32" is signed.
+        scalars: constants of an elementwise tail, further f32 params.
         An empty output (a zero-size tensor) emits nothing.
         """
         if any(o.access == "read_write" and self.size(o.value) == 0 for o in operands):
@@ -175,7 +177,7 @@ class Lowering:
                 f"{template} ({node}): {len(bindings)} storage bindings, the tier allows "
                 f"{self.tier.limit('maxStorageBuffersPerShaderStage')}"
             )
-        declared = [*[_param(n, v) for n, v in (params or {}).items()], *bases]
+        declared = [*[_param(n, v) for n, v in {**(params or {}), **(scalars or {})}.items()], *bases]
         kernel = render(
             template,
             bindings=bindings,

@@ -197,10 +197,12 @@ def plan(program: LoweredProgram, tier: Tier, weights: dict[str, manifest.Weight
         if n in weights and n in spans
     ]
     producer = {n: i for i, d in enumerate(program.dispatches) for n in d.writes}
+    interface = {n for n, v in program.values.items() if v.kind in ("input", "output")}
     tensors = {}
     for name, value in program.values.items():
         base = root(program, name)
-        if value.kind != "weight" and base in spans and value.elements:
+        # Views add nothing to what a caller or `verify` can read of their base.
+        if value.kind != "weight" and base in spans and value.elements and (not value.base or name in interface):
             tensors[name] = manifest.PlannedTensor(
                 dtype=value.dtype,  # type: ignore[arg-type]
                 shape=list(value.shape),

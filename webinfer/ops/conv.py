@@ -179,6 +179,7 @@ def _register(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
         workgroup_size=(workgroup, 1, 1),
         flops=_flops(ctx, op, g, epilogue),
         epilogue=epilogue,
+        scalars=epilogue.scalars,
         upsample=op.enlarged,
         rows=rows,
         channels=channels,
@@ -233,6 +234,7 @@ def _emit_pointwise(
         workgroup_size=(workgroup, 1, 1),
         flops=flops,
         epilogue=epilogue,
+        scalars=epilogue.scalars,
         sources=len(sources),
         blocks=blocks,
         vectors=vectors,
@@ -246,7 +248,7 @@ def _winograd(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     weight = op.anchor.inputs[1]
     tiles_y, width4 = ceil_div(g.size[0], 4), g.size[1] // 4
     tiles = g.batch * tiles_y * width4
-    u, new = ctx.packed(f"{weight}/winograd", (36, ceil_div(g.channels, 4), g.depth, 4), "float32")
+    u, new = ctx.packed(f"{weight}/winograd", (36, ceil_div(g.channels, 4), g.depth, 4), ctx.dtype(weight))
     if new:
         ctx.emit(
             "winograd_weight",
@@ -273,7 +275,7 @@ def _winograd(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     product = [Operand("w", u), Operand("y", m, "read_write")]
     flops = 2 * 36 * g.depth * g.channels * tiles
     w_batch = ceil_div(g.channels, 4) * g.depth
-    plain = Epilogue("", (), 0)
+    plain = Epilogue("", (), 0, {})
     if ctx.tier.tiling == "workgroup":
         _emit_tiled(
             ctx,
@@ -308,6 +310,7 @@ def _winograd(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
         workgroup_size=(_WORKGROUP, 1, 1),
         flops=g.channels * tiles * 10 * 11 + epilogue.flops * ctx.size(op.output),
         epilogue=epilogue,
+        scalars=epilogue.scalars,
         guard=g.size[0] % 4 != 0,
     )
 
@@ -347,6 +350,7 @@ def _general(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
         workgroup_size=(_WORKGROUP, 1, 1),
         flops=_flops(ctx, op, g, epilogue),
         epilogue=epilogue,
+        scalars=epilogue.scalars,
     )
 
 
@@ -370,6 +374,7 @@ def _flat(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
         workgroup_size=(_WORKGROUP, 1, 1),
         flops=_flops(ctx, op, g, epilogue),
         epilogue=epilogue,
+        scalars=epilogue.scalars,
     )
 
 
@@ -425,6 +430,7 @@ def _emit_tiled(
         f16_arithmetic=half,
         workgroup_storage_bytes=384 * 4 * (2 if half else 4),
         epilogue=epilogue,
+        scalars=epilogue.scalars,
         kind="conv",
         pointwise=pointwise,
         sources=len(sources),

@@ -139,6 +139,7 @@ def _tiled(op: FusedOp, ctx: Lowering, g: Geometry, tail: Epilogue, written: str
         },
         flops=g.flops + tail.flops * ctx.size(op.output),
         epilogue=tail.code,
+        scalars=tail.scalars,
         vectors=vectors,
         vector=vector,
         stride_x=g.stride[1],
@@ -227,6 +228,7 @@ def _general(op: FusedOp, ctx: Lowering, g: Geometry, tail: Epilogue, written: s
         },
         flops=g.flops + tail.flops * count,
         epilogue=tail.code,
+        scalars=tail.scalars,
     )
 
 

@@ -35,14 +35,15 @@ def _float(attributes: Attributes, name: str, default: float) -> str:
     return literal(attributes[name].as_float() if name in attributes else default)
 
 
-def literal(value: float) -> str:
-    """A finite f32 literal: infinities become the largest finite value (masks use them), subnormals become 0.
-
-    Negative values are in parentheses, because `--` is a reserved token of WGSL.
-    """
+def finite(value: float) -> float:
+    """`value` as kernels may hold it: infinities become the largest finite f32 (masks use them), subnormals become 0."""
     number = max(-LARGEST, min(LARGEST, float(value)))
-    if abs(number) < SMALLEST_NORMAL:
-        number = 0.0
+    return number if abs(number) >= SMALLEST_NORMAL else 0.0
+
+
+def literal(value: float) -> str:
+    """A finite f32 literal. Negative values are in parentheses, because `--` is a reserved token of WGSL."""
+    number = finite(value)
     text = f"{number:.9g}f"
     return f"({text})" if number < 0 else text
 

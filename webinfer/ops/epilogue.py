@@ -9,12 +9,13 @@ of `lanes`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from webinfer.fused import Step
 from webinfer.lowering import Lowering, Operand, Unsupported
-from webinfer.ops.elementwise import ELEMENTWISE, literal
+from webinfer.ops.elementwise import ELEMENTWISE, finite, literal
 
 Kind = Literal["scalar", "same", "channel", "last"]
 LAST_AXIS_ANCHORS = frozenset({"Gemm", "MatMul", "LayerNormalization", "RMSNormalization", "Softmax", "Attention"})
@@ -41,6 +42,7 @@ class Epilogue:
     code: str
     operands: tuple[Operand, ...]
     flops: int  # per output element
+    scalars: Mapping[str, float]  # one-element constants, which become uniforms: equal structures share a pipeline
 
     @property
     def present(self) -> bool:
@@ -48,10 +50,18 @@ class Epilogue:
         return bool(self.code)
 
 
-def constant_scalar(ctx: Lowering, name: str) -> str | None:
-    """The WGSL literal of a one-element constant, or None."""
+def constant_scalar(ctx: Lowering, name: str) -> float | None:
+    """The value of a one-element constant, or None."""
     array = ctx.constant(name)
-    return literal(float(array.reshape(-1)[0])) if array is not None and array.size == 1 else None
+    return float(array.reshape(-1)[0]) if array is not None and array.size == 1 else None
+
+
+def add_scalar(scalars: dict[str, float], value: float) -> str:
+    """The WGSL expression of a uniform that holds `value`, kept finite; equal values share one."""
+    number = finite(value)
+    name = next((n for n, v in scalars.items() if v == number), f"scalar{len(scalars)}")
+    scalars[name] = number
+    return f"P.{name}"
 
 
 def chain(steps: tuple[Step, ...], known: dict[str, str]) -> tuple[list[str], list[str], int]:
@@ -93,10 +103,11 @@ def render_epilogue(
     Raises Unsupported where an operand has a shape that no kernel takes.
     """
     if not steps and bias is None:
-        return Epilogue("", (), 0)
+        return Epilogue("", (), 0, {})
     made = {anchor.outputs[0]} | {s.outputs[0] for s in steps}
     known = {anchor.outputs[0]: "v"}
     operands: list[Operand] = []
+    scalars: dict[str, float] = {}
     if bias is not None:
         last = anchor.op_type in LAST_AXIS_ANCHORS
         operands.append(Operand("e0", bias, width=lanes if last else 1))
@@ -107,7 +118,7 @@ def render_epilogue(
                 continue
             scalar = constant_scalar(ctx, name)
             if scalar is not None:
-                known[name] = scalar
+                known[name] = add_scalar(scalars, scalar)
                 continue
             kind = operand_kind(ctx.shape(name), ctx.shape(output), anchor.op_type)
             binding = f"e{len(operands)}"
@@ -131,4 +142,4 @@ def render_epilogue(
     value = "vec4<f32>" if lanes == 4 else "f32"
     code = f"alias V = {value};\n" + "".join(functions)
     code += f"fn epilogue(v: V, i: u32, c: u32) -> V {{\n  {body}\n}}\n"
-    return Epilogue(code, tuple(operands), flops)
+    return Epilogue(code, tuple(operands), flops, scalars)

@@ -68,6 +68,7 @@ def lower_group_norm(op: FusedOp, ctx: Lowering) -> None:
         flops=(7 + tail.flops) * math.prod(shape),
         workgroup_storage_bytes=4 * (workgroup + 16),
         epilogue=tail.code,
+        scalars=tail.scalars,
         sources=len(sources),
         vector=vector,
         per_group=per_group,

@@ -83,6 +83,7 @@ def lower_layer_norm(op: FusedOp, ctx: Lowering) -> None:
         flops=(7 + tail.flops) * math.prod(shape),
         workgroup_storage_bytes=row_storage_bytes(workgroup),
         epilogue=tail.code,
+        scalars=tail.scalars,
         vector=vector,
         bias=bias is not None,
         centred=step.op_type == "LayerNormalization",

@@ -119,6 +119,7 @@ def _emit(op: FusedOp, ctx: Lowering, p: Product, bias: str | None) -> None:
             f16_arithmetic=half,
             workgroup_storage_bytes=384 * 4 * (2 if half else 4),
             epilogue=epilogue,
+            scalars=epilogue.scalars,
             kind="matmul",
         )
         return
@@ -134,6 +135,7 @@ def _emit(op: FusedOp, ctx: Lowering, p: Product, bias: str | None) -> None:
         workgroup_size=(_WORKGROUP, 1, 1),
         flops=flops,
         epilogue=epilogue,
+        scalars=epilogue.scalars,
         rows=rows,
         depth_width=width,
     )
@@ -168,6 +170,7 @@ def _flat(op: FusedOp, ctx: Lowering, p: Product, bias: str | None) -> None:
         workgroup_size=(_WORKGROUP, 1, 1),
         flops=2 * p.batch * p.rows * p.depth * p.columns + epilogue.flops * elements,
         epilogue=epilogue,
+        scalars=epilogue.scalars,
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from webinfer.fused import DOMAIN, FusedOp, Step
 from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
 from webinfer.ops.case import Case, Graph
-from webinfer.ops.epilogue import chain, constant_scalar
+from webinfer.ops.epilogue import add_scalar, chain, constant_scalar
 
 WORKGROUP = 64
 FLOAT_TYPES = ("float32", "float16")
@@ -81,6 +81,7 @@ def pointwise(ctx: Lowering, node: str, steps: Sequence[Step], output: str) -> N
     _check_types(ctx, steps, made, output)
     shape = ctx.shape(output)
     known: dict[str, str] = {}
+    scalars: dict[str, float] = {}
     loads: list[tuple[str, str, str]] = []  # variable, binding, kind
     operands: list[Operand] = []
     names = dict.fromkeys(i for s in steps for i in s.inputs if i and i not in made)
@@ -93,7 +94,7 @@ def pointwise(ctx: Lowering, node: str, steps: Sequence[Step], output: str) -> N
     for name in names:
         scalar = constant_scalar(ctx, name)
         if scalar is not None:
-            known[name] = scalar
+            known[name] = add_scalar(scalars, scalar)
             continue
         strides = nest.strides[1 + tensors.index(name)]
         binding = f"x{len(operands)}"
@@ -125,6 +126,7 @@ def pointwise(ctx: Lowering, node: str, steps: Sequence[Step], output: str) -> N
         workgroups=grid(ceil_div(ceil_div(math.prod(shape), 4), WORKGROUP)),
         workgroup_size=(WORKGROUP, 1, 1),
         params=params,
+        scalars=scalars,
         flops=flops * math.prod(shape),
         functions=functions,
         lines=lines,

@@ -86,6 +86,7 @@ def lower_pool(op: FusedOp, ctx: Lowering) -> None:
         params=params,
         flops=(math.prod(kernel) + tail.flops) * math.prod(out),
         epilogue=tail.code,
+        scalars=tail.scalars,
         wide=wide,
         average=step.op_type == "AveragePool",
         include_pad=bool(step.int("count_include_pad", 0)),

@@ -89,6 +89,7 @@ def lower_reduce(op: FusedOp, ctx: Lowering) -> None:
         flops=math.prod(shape),
         workgroup_storage_bytes=row_storage_bytes(workgroup),
         epilogue=tail.code,
+        scalars=tail.scalars,
         vector=vector,
         initial=reduction.initial,
         combine=reduction.combine,

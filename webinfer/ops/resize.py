@@ -145,6 +145,7 @@ def lower_resize(op: FusedOp, ctx: Lowering) -> None:
         params={"count": count, "last": math.prod(out) - 1, "spatial": spatial, "channels": channels},
         flops=(2 ** len(resized) * 2 + tail.flops) * math.prod(out),
         epilogue=tail.code,
+        scalars=tail.scalars,
         wide=wide,
         dims=dims,
         linear=mode == "linear",

@@ -68,6 +68,7 @@ def _rows(op: FusedOp, ctx: Lowering, source: str, output: str, *, fuse: bool) -
         flops=(6 + tail.flops) * math.prod(shape),
         workgroup_storage_bytes=row_storage_bytes(workgroup),
         epilogue=tail.code,
+        scalars=tail.scalars,
         vector=vector,
         log=step.op_type == "LogSoftmax",
     )

@@ -25,6 +25,8 @@ class Finish(Stage):
         common.RemoveUnusedFunctionsPass()(model)
         common.RemoveUnusedOpsetsPass()(model)
         common.NameFixPass()(model)
+        # Exporters leave stack traces with the paths of the machine that they ran on.
+        common.ClearMetadataAndDocStringPass()(model)
         return Changes({"dead nodes": before - len(model.graph)})
 
     def ensures(self, model: ir.Model) -> str | None:
