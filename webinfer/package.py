@@ -78,7 +78,7 @@ def portable_model(model: ir.Model, weights: Mapping[str, manifest.Weight]) -> b
                     weight.offset,
                     weight.size_bytes,
                     value.const_value.dtype,
-                    shape=ir.Shape(value.const_value.shape),
+                    shape=ir.Shape(value.const_value.shape.numpy()),
                     name=name,
                 )
         data: bytes = ir.to_proto(model).SerializeToString()
