@@ -3,102 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from webinfer.fused import FusedOp, Step
+from webinfer.fused import FusedOp
 from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
 from webinfer.ops.case import Case, Graph
+from webinfer.ops.channel_product import ChannelProduct, emit_pointwise, emit_tiled
 from webinfer.ops.epilogue import Epilogue, render_epilogue
 from webinfer.ops.pack import pack_rows
+from webinfer.ops.window import Geometry, geometry, window_params
+from webinfer.ops.winograd import emit_winograd, winograd_pays
 
 _WORKGROUP = 64
-# Below this size of the product, two more dispatches cost more than the multiplications that Winograd saves.
-_WINOGRAD_FLOPS = 250_000_000
-# Patches and products lie in memory at the same time: phones have less of it than of time.
-_WINOGRAD_SCRATCH_BYTES = 10_000_000
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """A 2-D convolution (1-D ones are lifted: height 1). All sizes in elements."""
-
-    batch: int
-    depth: int  # input channels per group
-    channels: int
-    groups: int
-    size: tuple[int, int]
-    out: tuple[int, int]
-    kernel: tuple[int, int]
-    stride: tuple[int, int]
-    dilation: tuple[int, int]
-    pad: tuple[int, int]  # top, left
-
-    @property
-    def plane(self) -> int:
-        """Elements of one output channel."""
-        return self.out[0] * self.out[1]
-
-    @property
-    def taps(self) -> int:
-        """Kernel elements per input channel."""
-        return self.kernel[0] * self.kernel[1]
-
-    @property
-    def flops(self) -> int:
-        """Multiply and add counted apart."""
-        return 2 * self.batch * self.channels * self.plane * self.depth * self.taps
-
-
-def pads_begin(step: Step, size: tuple[int, ...], kernel: tuple[int, ...]) -> tuple[int, ...]:
-    """Begin pads per spatial axis. ONNX Conv, auto_pad: the odd pad goes last for UPPER, first for LOWER."""
-    rank = len(size)
-    mode = step.string("auto_pad", "NOTSET")
-    if mode == "NOTSET":
-        return step.ints("pads", (0,) * 2 * rank)[:rank]
-    if mode == "VALID":
-        return (0,) * rank
-    strides, dilations = step.ints("strides", (1,) * rank), step.ints("dilations", (1,) * rank)
-    begins = []
-    for n, k, s, d in zip(size, kernel, strides, dilations, strict=True):
-        total = max((ceil_div(n, s) - 1) * s + d * (k - 1) + 1 - n, 0)
-        begins.append(total // 2 if mode == "SAME_UPPER" else ceil_div(total, 2))
-    return tuple(begins)
-
-
-def geometry(ctx: Lowering, op: FusedOp) -> Geometry:
-    """Read a Conv's geometry. Raises Unsupported for 3-D convolutions."""
-    assert op.anchor is not None
-    sources = op.sources()
-    x = ctx.shape(sources[0])
-    weight = ctx.shape(op.anchor.inputs[1])
-    rank = len(x) - 2
-    if op.enlarged:
-        x = (*x[:2], 2 * x[2], 2 * x[3])
-    if rank > 2:
-        raise Unsupported(f"{rank}-D convolution: split the depth axis into 2-D convolutions")
-    kernel = weight[2:]
-    stride, dilation = op.anchor.ints("strides", (1,) * rank), op.anchor.ints("dilations", (1,) * rank)
-    pad = pads_begin(op.anchor, x[2:], kernel)
-    out = ctx.shape(op.output)
-
-    def lift(values: tuple[int, ...], neutral: int) -> tuple[int, int]:
-        full = (neutral,) * (2 - rank) + tuple(values)
-        return full[0], full[1]
-
-    return Geometry(
-        batch=x[0],
-        depth=weight[1],
-        channels=weight[0],
-        groups=op.anchor.int("group", 1),
-        size=lift(x[2:], 1),
-        out=lift(out[2:], 1),
-        kernel=lift(kernel, 1),
-        stride=lift(stride, 1),
-        dilation=lift(dilation, 1),
-        pad=lift(pad, 0),
-    )
 
 
 @lowers("Conv")
@@ -116,7 +33,7 @@ def lower_conv(op: FusedOp, ctx: Lowering) -> None:
     if not aligned:
         _flat(op, ctx, g)
     elif same3x3 and winograd_pays(g):
-        _winograd(op, ctx, g)
+        emit_winograd(op, ctx, g, _epilogue(op, ctx, 4))
     elif ctx.tier.tiling == "workgroup" and g.groups == 1 and g.channels >= 16:
         _workgroup(op, ctx, g, pointwise)
     elif pointwise:
@@ -125,21 +42,6 @@ def lower_conv(op: FusedOp, ctx: Lowering) -> None:
         _register(op, ctx, g)
     else:
         _general(op, ctx, g)
-
-
-def winograd_pays(g: Geometry) -> bool:
-    """Whether a 3x3 convolution (stride 1, padding 1) should run as Winograd F(4x4, 3x3): a quarter of the products."""
-    tiles = g.batch * ceil_div(g.size[0], 4) * (g.size[1] // 4)
-    scratch = 36 * 4 * tiles * (g.depth + g.channels)
-    return (
-        g.groups == 1
-        and g.size[1] % 4 == 0
-        and tiles % 8 == 0
-        and min(g.depth, g.channels) >= 16
-        and g.channels % 4 == 0
-        and g.flops >= _WINOGRAD_FLOPS
-        and scratch <= _WINOGRAD_SCRATCH_BYTES
-    )
 
 
 def _epilogue(op: FusedOp, ctx: Lowering, lanes: Literal[1, 4]) -> Epilogue:
@@ -192,146 +94,16 @@ def _pointwise(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     epilogue = _epilogue(op, ctx, 4)
     sources = op.sources()
     tail = [Operand("w", _packed(op, ctx, g)), *epilogue.operands, Operand("y", op.output, "read_write")]
-    _emit_pointwise(
+    emit_pointwise(
         ctx,
         op.name,
-        sources=[(s, ctx.shape(s)[1]) for s in sources],
+        sources=sources,
         tail=tail,
-        channels=g.channels,
-        plane=g.plane,
-        batch=g.batch,
+        shape=ChannelProduct(g.batch, g.depth, g.channels, g.plane),
         w_batch=0,
         flops=_flops(ctx, op, g, epilogue),
         epilogue=epilogue,
     )
-
-
-def _emit_pointwise(
-    ctx: Lowering,
-    node: str,
-    *,
-    sources: Sequence[tuple[str, int]],
-    tail: Sequence[Operand],
-    channels: int,
-    plane: int,
-    batch: int,
-    w_batch: int,
-    flops: int,
-    epilogue: Epilogue,
-) -> None:
-    """Register-tiled y[n, k, p] = sum of w[n, k, c] x[n, c, p]; sources are (value, channels) joined along c."""
-    blocks = 2 if channels % 8 == 0 else 1
-    # More pixels per invocation amortise the weights, as long as there are enough invocations.
-    vectors = 2 if plane % 8 == 0 and plane >= 1024 else 1
-    workgroup = min(_WORKGROUP, max(plane // 4 // vectors, 1))
-    ctx.emit(
-        "conv_pointwise",
-        node=node,
-        operands=[*[Operand(f"x{i}", s) for i, (s, _) in enumerate(sources)], *tail],
-        params={f"depth{i}": depth for i, (_, depth) in enumerate(sources)}
-        | {"channels": channels, "plane4": plane // 4, "w_batch": w_batch},
-        workgroups=(ceil_div(plane // 4 // vectors, workgroup), ceil_div(channels, 4 * blocks), batch),
-        workgroup_size=(workgroup, 1, 1),
-        flops=flops,
-        epilogue=epilogue,
-        scalars=epilogue.scalars,
-        sources=len(sources),
-        blocks=blocks,
-        vectors=vectors,
-        guard=channels % (4 * blocks) != 0,
-    )
-
-
-def _winograd(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
-    """Patches transformed, 36 matrix products, transformed back: three dispatches. f32 scratch: f16 loses too much."""
-    assert op.anchor is not None
-    weight = op.anchor.inputs[1]
-    tiles_y, width4 = ceil_div(g.size[0], 4), g.size[1] // 4
-    tiles = g.batch * tiles_y * width4
-    u, new = ctx.packed(f"{weight}/winograd", (36, ceil_div(g.channels, 4), g.depth, 4), ctx.dtype(weight))
-    if new:
-        ctx.emit(
-            "winograd_weight",
-            node=op.name,
-            operands=[Operand("x", weight, width=1), Operand("y", u, "read_write")],
-            params={"channels": g.channels, "depth": g.depth},
-            workgroups=grid(ceil_div(ceil_div(g.channels, 4) * g.depth, _WORKGROUP)),
-            workgroup_size=(_WORKGROUP, 1, 1),
-            prepare=True,
-        )
-    v = ctx.scratch(f"{op.output}/patches", (36, g.depth, tiles), "float32")
-    m = ctx.scratch(f"{op.output}/products", (36, g.channels, tiles), "float32")
-    geometry_params = {"batch": g.batch, "height": g.size[0], "width4": width4, "tiles_y": tiles_y}
-    ctx.emit(
-        "winograd_input",
-        node=op.name,
-        operands=[Operand("x", op.sources()[0]), Operand("v", v, "read_write", width=1)],
-        params=geometry_params | {"depth": g.depth},
-        workgroups=(ceil_div(tiles_y * width4, _WORKGROUP), g.depth, g.batch),
-        workgroup_size=(_WORKGROUP, 1, 1),
-        flops=g.depth * tiles * 12 * 12,
-        upsample=op.enlarged,
-    )
-    product = [Operand("w", u), Operand("y", m, "read_write")]
-    flops = 2 * 36 * g.depth * g.channels * tiles
-    w_batch = ceil_div(g.channels, 4) * g.depth
-    plain = Epilogue("", (), 0, {})
-    if ctx.tier.tiling == "workgroup":
-        _emit_tiled(
-            ctx,
-            op.name,
-            sources=[v],
-            tail=product,
-            shape=_Tiled(36, g.depth, g.channels, tiles),
-            flops=flops,
-            w_batch=w_batch,
-            epilogue=plain,
-        )
-    else:
-        _emit_pointwise(
-            ctx,
-            op.name,
-            sources=[(v, g.depth)],
-            tail=product,
-            channels=g.channels,
-            plane=tiles,
-            batch=36,
-            w_batch=w_batch,
-            flops=flops,
-            epilogue=plain,
-        )
-    epilogue = _epilogue(op, ctx, 4)
-    ctx.emit(
-        "winograd_output",
-        node=op.name,
-        operands=[Operand("m", m, width=1), *epilogue.operands, Operand("y", op.output, "read_write")],
-        params=geometry_params | {"channels": g.channels},
-        workgroups=(ceil_div(tiles_y * width4, _WORKGROUP), g.channels, g.batch),
-        workgroup_size=(_WORKGROUP, 1, 1),
-        flops=g.channels * tiles * 10 * 11 + epilogue.flops * ctx.size(op.output),
-        epilogue=epilogue,
-        scalars=epilogue.scalars,
-        guard=g.size[0] % 4 != 0,
-    )
-
-
-def _window(g: Geometry) -> dict[str, int | float]:
-    return {
-        "channels": g.channels,
-        "depth": g.depth,
-        "height": g.size[0],
-        "width": g.size[1],
-        "out_height": g.out[0],
-        "out_width": g.out[1],
-        "kernel_y": g.kernel[0],
-        "kernel_x": g.kernel[1],
-        "stride_y": g.stride[0],
-        "stride_x": g.stride[1],
-        "dilation_y": g.dilation[0],
-        "dilation_x": g.dilation[1],
-        "pad_top:i32": g.pad[0],
-        "pad_left:i32": g.pad[1],
-    }
 
 
 def _general(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
@@ -345,7 +117,7 @@ def _general(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
             *epilogue.operands,
             Operand("y", op.output, "read_write"),
         ],
-        params=_window(g) | {"groups": g.groups},
+        params=window_params(g) | {"groups": g.groups},
         workgroups=(ceil_div(g.plane // 4, _WORKGROUP), ceil_div(g.channels, 4), g.batch),
         workgroup_size=(_WORKGROUP, 1, 1),
         flops=_flops(ctx, op, g, epilogue),
@@ -369,7 +141,7 @@ def _flat(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
             *epilogue.operands,
             Operand("y", op.output, "read_write"),
         ],
-        params=_window(g) | {"groups": g.groups, "elements": elements},
+        params=window_params(g) | {"groups": g.groups, "elements": elements},
         workgroups=grid(ceil_div(ceil_div(elements, 4), _WORKGROUP)),
         workgroup_size=(_WORKGROUP, 1, 1),
         flops=_flops(ctx, op, g, epilogue),
@@ -378,63 +150,18 @@ def _flat(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     )
 
 
-@dataclass(frozen=True)
-class _Tiled:
-    """A pointwise product for the tiled kernel: batch, depth, channels, pixels."""
-
-    batch: int
-    depth: int
-    channels: int
-    plane: int
-
-
 def _workgroup(op: FusedOp, ctx: Lowering, g: Geometry, pointwise: bool) -> None:
     epilogue = _epilogue(op, ctx, 4)
-    _emit_tiled(
+    emit_tiled(
         ctx,
         op.name,
         sources=op.sources(),
         tail=[Operand("w", _packed(op, ctx, g)), *epilogue.operands, Operand("y", op.output, "read_write")],
-        shape=_Tiled(g.batch, g.depth, g.channels, g.plane) if pointwise else g,
+        shape=ChannelProduct(g.batch, g.depth, g.channels, g.plane) if pointwise else g,
         flops=_flops(ctx, op, g, epilogue),
         w_batch=0,
         epilogue=epilogue,
         upsample=op.enlarged,
-    )
-
-
-def _emit_tiled(
-    ctx: Lowering,
-    node: str,
-    *,
-    sources: Sequence[str],
-    tail: Sequence[Operand],
-    shape: Geometry | _Tiled,
-    flops: int,
-    w_batch: int,
-    epilogue: Epilogue,
-    upsample: bool = False,
-) -> None:
-    """Implicit GEMM through workgroup memory: a Geometry gathers its window, a _Tiled product reads vectors."""
-    pointwise = isinstance(shape, _Tiled)
-    half = ctx.tier.f16 == "arithmetic" and ctx.dtype(sources[0]) == "float16"
-    window = {"channels": shape.channels, "depth": shape.depth} if isinstance(shape, _Tiled) else _window(shape)
-    ctx.emit(
-        "gemm_workgroup",
-        node=node,
-        operands=[*[Operand(f"x{i}", s, width=4 if pointwise else 1) for i, s in enumerate(sources)], *tail],
-        params=window | {"plane4": shape.plane // 4, "depth0": ctx.shape(sources[0])[1], "w_batch": w_batch},
-        workgroups=(ceil_div(shape.plane // 4, 16), ceil_div(shape.channels, 32), shape.batch),
-        workgroup_size=(128, 1, 1),
-        flops=flops,
-        f16_arithmetic=half,
-        workgroup_storage_bytes=384 * 4 * (2 if half else 4),
-        epilogue=epilogue,
-        scalars=epilogue.scalars,
-        kind="conv",
-        pointwise=pointwise,
-        sources=len(sources),
-        upsample=upsample,
     )
 
 

@@ -12,6 +12,7 @@ from webinfer.lowering import ITEMSIZE, Lowering, Operand, Unsupported, ceil_div
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import aligned_output, finish
 from webinfer.ops.epilogue import Epilogue, render_epilogue
+from webinfer.ops.window import lift
 
 WORKGROUP = 64
 LARGEST_TILED_KERNEL = 8  # columns of a kernel whose taps are written out in the shader
@@ -67,20 +68,17 @@ def geometry(op: FusedOp, ctx: Lowering) -> Geometry:
             pads[d] = max(total, 0) // 2 if mode == "SAME_UPPER" else ceil_div(max(total, 0), 2)
     groups = step.int("group", 1)
 
-    def pair(values: Sequence[int], neutral: int) -> tuple[int, int]:
-        return (values[0], values[1]) if rank == 2 else (neutral, values[0])
-
     return Geometry(
         x[0],
         groups,
         x[1] // groups,
         weight[1],
-        pair(x[2:], 1),
-        pair(out[2:], 1),
-        pair(kernel, 1),
-        pair(stride, 1),
-        pair(dilation, 1),
-        pair(pads, 0),
+        lift(x[2:], 1),
+        lift(out[2:], 1),
+        lift(kernel, 1),
+        lift(stride, 1),
+        lift(dilation, 1),
+        lift(pads, 0),
     )
 
 

@@ -36,7 +36,7 @@ def _float(attributes: Attributes, name: str, default: float) -> str:
 
 
 def finite(value: float) -> float:
-    """`value` as kernels may hold it: infinities become the largest finite f32 (masks use them), subnormals become 0."""
+    """`value` as kernels may hold it: infinities (masks use them) become the largest finite f32, subnormals 0."""
     number = max(-LARGEST, min(LARGEST, float(value)))
     return number if abs(number) >= SMALLEST_NORMAL else 0.0
 

@@ -12,6 +12,7 @@ from webinfer.fused import FusedOp, Step
 from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.epilogue import render_epilogue
+from webinfer.ops.gemm import emit_gemm
 from webinfer.ops.pack import pack_rows
 
 _WORKGROUP = 64
@@ -107,20 +108,18 @@ def _emit(op: FusedOp, ctx: Lowering, p: Product, bias: str | None) -> None:
     params: dict[str, int | float] = {"rows": p.rows, "columns4": columns4, "x_batch": x_batch, "w_batch": w_batch}
     tail = [Operand("w", w), *epilogue.operands, Operand("y", op.output, "read_write")]
     if tiled:
-        half = ctx.tier.f16 == "arithmetic" and ctx.dtype(op.output) == "float16"
-        ctx.emit(
-            "gemm_workgroup",
-            node=op.name,
+        emit_gemm(
+            ctx,
+            op.name,
+            "matmul",
             operands=[Operand("x", x, width=1), *tail],
             params=params | {"depth": p.depth},
-            workgroups=(ceil_div(columns4, 16), ceil_div(p.rows, 32), p.batch),
-            workgroup_size=(128, 1, 1),
+            batch=p.batch,
+            rows=p.rows,
+            columns4=columns4,
+            half=ctx.tier.f16 == "arithmetic" and ctx.dtype(op.output) == "float16",
             flops=flops,
-            f16_arithmetic=half,
-            workgroup_storage_bytes=384 * 4 * (2 if half else 4),
             epilogue=epilogue,
-            scalars=epilogue.scalars,
-            kind="matmul",
         )
         return
     width = 4 if p.depth % 4 == 0 else 1

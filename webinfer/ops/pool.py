@@ -7,31 +7,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from webinfer.fused import FusedOp, Step
+from webinfer.fused import FusedOp
 from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import aligned_output, finish
 from webinfer.ops.epilogue import render_epilogue
+from webinfer.ops.window import lift, pads
 
 WORKGROUP = 64
-
-
-def _pads(
-    step: Step, size: Sequence[int], out: Sequence[int], extent: Sequence[int], stride: Sequence[int]
-) -> tuple[list[int], list[int]]:
-    """Begin and end pads. auto_pad SAME_*: the odd one at the end for UPPER, at the start for LOWER (ONNX texts)."""
-    rank = len(size)
-    mode = step.string("auto_pad", "NOTSET")
-    if not mode.startswith("SAME"):
-        pads = step.ints("pads", (0,) * 2 * rank) if mode == "NOTSET" else (0,) * 2 * rank
-        return list(pads[:rank]), list(pads[rank:])
-    begin, end = [], []
-    for n, o, e, s in zip(size, out, extent, stride, strict=True):
-        total = max((o - 1) * s + e - n, 0)
-        first = total // 2 if mode == "SAME_UPPER" else ceil_div(total, 2)
-        begin.append(first)
-        end.append(total - first)
-    return begin, end
 
 
 @lowers("AveragePool", "MaxPool")
@@ -47,15 +30,15 @@ def lower_pool(op: FusedOp, ctx: Lowering) -> None:
         raise Unsupported(f"{rank}-D pooling: pool the axes one after another")
     kernel = step.ints("kernel_shape")
     stride, dilation = step.ints("strides", (1,) * rank), step.ints("dilations", (1,) * rank)
-    extent = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
-    begin, end = _pads(step, x[2:], out[2:], extent, stride)
-    lifted = {
-        "kernel": (kernel, 1),
-        "stride": (stride, 1),
-        "dilation": (dilation, 1),
-        "pad": (begin, 0),
-        "pad_end": (end, 0),
+    begin, end = pads(step, x[2:], out[2:], kernel, stride, dilation)
+    pairs = {
+        "kernel": lift(kernel, 1),
+        "stride": lift(stride, 1),
+        "dilation": lift(dilation, 1),
+        "pad": lift(begin, 0),
+        "pad_end": lift(end, 0),
     }
+    (height, width), (out_height, out_width) = lift(x[2:], 1), lift(out[2:], 1)
     spatial = math.prod(out[2:])
     wide = spatial % 4 == 0 or not op.epilogue
     written = op.outputs[0] if wide else aligned_output(ctx, op.outputs[0])
@@ -66,13 +49,13 @@ def lower_pool(op: FusedOp, ctx: Lowering) -> None:
         "last": math.prod(out) - 1,
         "spatial": spatial,
         "channels": out[1],
-        "out_width": out[-1],
-        "out_height": out[2] if rank == 2 else 1,
-        "width": x[-1],
-        "height": x[2] if rank == 2 else 1,
+        "out_width": out_width,
+        "out_height": out_height,
+        "width": width,
+        "height": height,
     }
-    for name, (values, neutral) in lifted.items():
-        params |= {f"{name}_y": values[0] if rank == 2 else neutral, f"{name}_x": values[-1]}
+    for name, (along_y, along_x) in pairs.items():
+        params |= {f"{name}_y": along_y, f"{name}_x": along_x}
     ctx.emit(
         "pool",
         node=op.name,
