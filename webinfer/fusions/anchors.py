@@ -112,5 +112,5 @@ def _converts(node: ir.Node) -> bool:
 
 
 def bound(values: Sequence[ir.Value]) -> list[ir.Value]:
-    """Those of `values` that take a storage binding: all but one-element constants, which become literals."""
+    """Those of `values` that take a storage binding: all but one-element constants, which become uniforms."""
     return [v for v in dict.fromkeys(values) if scalar(v) is None]
