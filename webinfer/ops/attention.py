@@ -125,6 +125,17 @@ def _emit(op: FusedOp, ctx: Lowering, step: Step, p: Problem, mask: str) -> None
         pointwise(ctx, op.name, op.epilogue, op.output)
 
 
+def _sizes(p: Problem) -> dict[str, int | float]:
+    return {
+        "queries": p.queries,
+        "keys": p.keys,
+        "dims": p.dims,
+        "v_dims": p.v_dims,
+        "heads_per_kv": p.heads // p.kv_heads,
+        "scale": p.scale * LOG2_E,
+    }
+
+
 def _masking(ctx: Lowering, p: Problem, mask: str) -> tuple[dict[str, int | float], list[Operand], str]:
     """Parameters, operand and kind of the mask."""
     if not mask:
@@ -136,14 +147,7 @@ def _masking(ctx: Lowering, p: Problem, mask: str) -> tuple[dict[str, int | floa
 
 
 def _register(op: FusedOp, ctx: Lowering, step: Step, p: Problem, mask: str, written: str, *, aligned: bool) -> None:
-    params: dict[str, int | float] = {
-        "queries": p.queries,
-        "keys": p.keys,
-        "dims": p.dims,
-        "v_dims": p.v_dims,
-        "heads_per_kv": p.heads // p.kv_heads,
-        "scale": p.scale * LOG2_E,
-    }
+    params = _sizes(p)
     for name, layout in (("q", p.q), ("k", p.k), ("v", p.v), ("out", p.out)):
         position, dim = (1, layout.stride) if p.channel_major else (layout.stride, 1)
         unit = 4 if aligned and (name == "out" or (name in "kv" and p.channel_major)) else 1
@@ -182,14 +186,7 @@ def _register(op: FusedOp, ctx: Lowering, step: Step, p: Problem, mask: str, wri
 
 def _workgroup(op: FusedOp, ctx: Lowering, step: Step, p: Problem, mask: str, written: str, *, aligned: bool) -> None:
     wide = 4 if aligned else 1
-    params: dict[str, int | float] = {
-        "queries": p.queries,
-        "keys": p.keys,
-        "dims": p.dims,
-        "v_dims": p.v_dims,
-        "heads_per_kv": p.heads // p.kv_heads,
-        "scale": p.scale * LOG2_E,
-    }
+    params = _sizes(p)
     for name, layout in (("q", p.q), ("k", p.k), ("v", p.v), ("out", p.out)):
         unit = 1 if name == "q" else wide
         params |= {
