@@ -54,7 +54,6 @@ def emit_pointwise(
         sources=len(sources),
         blocks=blocks,
         vectors=vectors,
-        guard=channels % (4 * blocks) != 0,
     )
 
 

@@ -62,15 +62,16 @@ def _flops(ctx: Lowering, op: FusedOp, g: Geometry, epilogue: Epilogue) -> int:
 
 def _register(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     # Rows per invocation amortise loads of neighbouring rows; 8 would be faster by a sixth, but compile for seconds.
-    rows = next(r for r in (4, 2, 1) if g.size[0] % r == 0)
-    channels = next(c for c in (8, 4, 1) if g.channels % c == 0)
+    rows = 4
+    # Enlarging costs code of its own: 4 channels keep the compile time down.
+    channels = next(c for c in ((4, 1) if op.enlarged else (8, 4, 1)) if g.channels % c == 0)
     epilogue = _epilogue(op, ctx, 4)
     if channels == 1:
         assert op.anchor is not None
         weight = Operand("w", op.anchor.inputs[1], width=1)
     else:
         weight = Operand("w", _packed(op, ctx, g))
-    invocations = g.size[0] // rows * (g.size[1] // 4)
+    invocations = ceil_div(g.size[0], rows) * (g.size[1] // 4)
     workgroup = 64 if invocations >= 64 * 8 else 16
     ctx.emit(
         "conv_register",
