@@ -212,7 +212,7 @@ def plan(program: LoweredProgram, tier: Tier, weights: dict[str, manifest.Weight
     kinds: dict[str, int] = defaultdict(int)
     for buffer in buffers:
         kinds[buffer.kind] += buffer.size_bytes
-    uniforms = ALIGNMENT * len(program.dispatches)
+    uniforms = ALIGNMENT * len({(d.kernel.name, d.params) for d in program.dispatches if d.params})
     return manifest.Program(
         tier=tier.id,
         precision=tier.precision,

@@ -146,7 +146,7 @@ export class Executor {
   }
 }
 
-/** The uniform structs of all given dispatches in one buffer, written once. */
+/** The uniform structs of all given dispatches in one buffer, written once; equal structs of a kernel share a place. */
 export class UniformBlock {
   readonly #memory: DeviceMemory;
   readonly #buffer: GPUBuffer | undefined;
@@ -160,11 +160,19 @@ export class UniformBlock {
   ) {
     this.#memory = memory;
     const alignment = device.limits.minUniformBufferOffsetAlignment;
+    const shared = new Map<string, { readonly offset: number; readonly size: number }>();
     let end = 0;
     for (const dispatch of dispatches) {
       if (dispatch.params.length === 0) continue;
+      const key = [dispatch.kernel, ...dispatch.params].join();
+      const place = shared.get(key);
+      if (place !== undefined) {
+        this.#places.set(dispatch, place);
+        continue;
+      }
       // Uniform structs are rounded up to 16 bytes so that no implementation sees a binding that is too small.
       const size = padded(dispatch.params.length * 4);
+      shared.set(key, { offset: end, size });
       this.#places.set(dispatch, { offset: end, size });
       end += Math.ceil(size / alignment) * alignment;
     }

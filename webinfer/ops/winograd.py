@@ -13,6 +13,8 @@ _WORKGROUP = 64
 _LEAST_FLOPS = 250_000_000
 # Patches and products lie in memory at the same time: phones have less of it than of time.
 _MOST_SCRATCH_BYTES = 10_000_000
+# Transformed filters are 4 times as large (8 times in f16 models): each must serve enough tiles.
+_LEAST_TILES_PER_CHANNEL = 8
 
 
 def winograd_pays(g: Geometry) -> bool:
@@ -23,6 +25,7 @@ def winograd_pays(g: Geometry) -> bool:
         g.groups == 1
         and g.size[1] % 4 == 0
         and tiles % 8 == 0
+        and tiles >= _LEAST_TILES_PER_CHANNEL * max(g.depth, g.channels)
         and min(g.depth, g.channels) >= 16
         and g.channels % 4 == 0
         and g.flops >= _LEAST_FLOPS
@@ -31,12 +34,12 @@ def winograd_pays(g: Geometry) -> bool:
 
 
 def emit_winograd(op: FusedOp, ctx: Lowering, g: Geometry, epilogue: Epilogue) -> None:
-    """Patches transformed, 36 matrix products, transformed back: three dispatches. f32 scratch: f16 loses too much."""
+    """Patches transformed, 36 matrix products, transformed back: three dispatches. f32 throughout: f16 loses too much."""
     assert op.anchor is not None
     weight = op.anchor.inputs[1]
     tiles_y, width4 = ceil_div(g.size[0], 4), g.size[1] // 4
     tiles = g.batch * tiles_y * width4
-    u, new = ctx.packed(f"{weight}/winograd", (36, ceil_div(g.channels, 4), g.depth, 4), ctx.dtype(weight))
+    u, new = ctx.packed(f"{weight}/winograd", (36, ceil_div(g.channels, 4), g.depth, 4), "float32")
     if new:
         ctx.emit(
             "winograd_weight",
