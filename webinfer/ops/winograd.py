@@ -34,7 +34,7 @@ def winograd_pays(g: Geometry) -> bool:
 
 
 def emit_winograd(op: FusedOp, ctx: Lowering, g: Geometry, epilogue: Epilogue) -> None:
-    """Patches transformed, 36 matrix products, transformed back: three dispatches. f32 throughout: f16 loses too much."""
+    """Patches transformed, 36 matrix products, transformed back: three dispatches. f32: f16 loses too much."""
     assert op.anchor is not None
     weight = op.anchor.inputs[1]
     tiles_y, width4 = ceil_div(g.size[0], 4), g.size[1] // 4
