@@ -11,6 +11,8 @@ const PALETTE = [
 ];
 /** Direction to the light in grid coordinates (x right, y towards the viewer, z up), of length 1. */
 const LIGHT = [-0.62, -0.42, 0.66];
+/** Cells drawn per cell of the heightfield, along each axis. */
+const FINER = 2;
 
 /**
  * @param {number} t height as a fraction of the highest
@@ -46,30 +48,67 @@ export function drawRelief(canvas, heights, size) {
   context.fillRect(0, 0, width, height);
 
   const highest = heights.reduce((a, b) => Math.max(a, b), 1e-6);
-  const lift = (0.4 * height) / highest;
+  const lift = (0.3 * height) / highest;
   // The slope that looks right does not depend on the absolute height of this terrain.
   const steep = 14 / highest;
-  const at = (/** @type {number} */ x, /** @type {number} */ y) => heights[y * size + x];
-  const project = (/** @type {number} */ x, /** @type {number} */ y) => {
-    const depth = y / (size - 1);
-    const spread = (0.72 + 0.42 * depth) * width;
-    const ground = (0.42 + 0.34 * depth + 0.36 * depth * depth) * height;
-    return [width / 2 + (x / (size - 1) - 0.5) * spread, ground - at(x, y) * lift * (0.7 + 0.3 * depth)];
+  const cells = (size - 1) * FINER;
+  const grid = finer(heights, size);
+  const at = (/** @type {number} */ x, /** @type {number} */ y) =>
+    grid[Math.min(Math.max(y, 0), cells) * (cells + 1) + Math.min(Math.max(x, 0), cells)];
+  const ground = (/** @type {number} */ depth) => (0.36 + 0.38 * depth + 0.36 * depth * depth) * height;
+  const project = (/** @type {number} */ x, /** @type {number} */ y, z = at(x, y)) => {
+    const depth = y / cells;
+    const spread = (0.72 + 0.34 * depth) * width;
+    return [width / 2 + (x / cells - 0.5) * spread, ground(depth) - z * lift * (0.7 + 0.3 * depth)];
   };
-  for (let y = 0; y < size - 1; y++) {
-    for (let x = 0; x < size - 1; x++) {
-      const dx = (at(x + 1, y) - at(x, y)) * steep;
-      const dy = (at(x, y + 1) - at(x, y)) * steep;
+  for (let y = 0; y < cells; y++) {
+    for (let x = 0; x < cells; x++) {
+      // Slopes over two cells each way: the light follows the land, not the single cells.
+      const dx = ((at(x + 2, y) - at(x - 2, y)) / 4) * FINER * steep;
+      const dy = ((at(x, y + 2) - at(x, y - 2)) / 4) * FINER * steep;
       const facing = (-dx * LIGHT[0] - dy * LIGHT[1] + LIGHT[2]) / Math.hypot(dx, dy, 1);
       context.fillStyle = context.strokeStyle = colour(at(x, y) / highest, Math.max(0, facing));
-      context.beginPath();
-      for (const [cx, cy] of [project(x, y), project(x + 1, y), project(x + 1, y + 1), project(x, y + 1)]) {
-        context.lineTo(cx, cy);
-      }
-      context.closePath();
-      context.fill();
+      fillPath(context, [project(x, y), project(x + 1, y), project(x + 1, y + 1), project(x, y + 1)]);
       // A hairline in the same colour closes the seams that antialiasing leaves between neighbours.
       context.stroke();
     }
   }
+  // The cut through the ground at the near edge.
+  const earth = context.createLinearGradient(0, ground(1) - 0.3 * height, 0, height);
+  earth.addColorStop(0, "#5d4a3a");
+  earth.addColorStop(1, "#241d18");
+  context.fillStyle = earth;
+  const edge = Array.from({ length: cells + 1 }, (_, x) => project(x, cells));
+  const [[left], [right]] = [edge[0], edge[cells]];
+  fillPath(context, [...edge, [right, height], [left, height]]);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number[][]} points
+ */
+function fillPath(context, points) {
+  context.beginPath();
+  for (const [x, y] of points) context.lineTo(x, y);
+  context.closePath();
+  context.fill();
+}
+
+/**
+ * The heightfield with FINER cells per cell, bilinear.
+ * @param {Float32Array} heights
+ * @param {number} size
+ */
+function finer(heights, size) {
+  const cells = (size - 1) * FINER;
+  const grid = new Float32Array((cells + 1) ** 2);
+  for (let y = 0; y <= cells; y++) {
+    for (let x = 0; x <= cells; x++) {
+      const [x0, y0] = [Math.min(Math.floor(x / FINER), size - 2), Math.min(Math.floor(y / FINER), size - 2)];
+      const [fx, fy] = [x / FINER - x0, y / FINER - y0];
+      const row = (/** @type {number} */ r) => heights[r * size + x0] * (1 - fx) + heights[r * size + x0 + 1] * fx;
+      grid[y * (cells + 1) + x] = row(y0) * (1 - fy) + row(y0 + 1) * fy;
+    }
+  }
+  return grid;
 }
