@@ -99,7 +99,7 @@ def test_terrain_operators(precision: str, request: pytest.FixtureRequest) -> No
     assert counts["GroupNormalization"] == 139
     assert counts["ChannelMajorAttention"] == 28
     assert counts["AveragePool"] == 8
-    assert counts["Resize"] == 8
+    assert counts["Resize"] == 4  # the other four are read by a convolution without being written
     assert counts["Gemm"] == 5
     assert sum(counts.values()) - counts["view"] <= 390
     named = ("Conv", "GroupNormalization", "ChannelMajorAttention", "AveragePool", "Resize", "Gemm")

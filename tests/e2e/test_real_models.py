@@ -93,7 +93,7 @@ def test_numbers(model: str, precision: Precision, device: str, exported: Export
 
 
 def test_run_writes_the_terrain(exported: Export, tmp_path: Path) -> None:
-    """Compared here, not by `verify`: heights of the range that the model makes, and no constant."""
+    """Compared here, not by `verify`: heights within the range to which the model clips, and no constant."""
     package = exported("terrain", "fp32")
     feeds = realistic("terrain")
     output = tmp_path / "out.npz"
@@ -105,9 +105,8 @@ def test_run_writes_the_terrain(exported: Export, tmp_path: Path) -> None:
     assert found.shape == expected.shape == (1, 1, 128, 128)
     assert np.isfinite(found).all()
     assert np.abs(found - expected).max() <= BARS["fp32"]
-    assert found.min() > -1
-    assert found.max() < 2
-    assert found.std() > 0.01
+    assert np.abs(found).max() <= 1
+    assert found.std() > 0.1
 
 
 @pytest.mark.parametrize("device", ["dawn-lavapipe", "firefox-lavapipe"])
