@@ -140,7 +140,9 @@ def test_the_host_process_ends_when_its_parent_is_killed(kill: signal.Signals) -
         "from webinfer.session import DeviceSession\n"
         f"s = DeviceSession('dawn-lavapipe', command=[sys.executable, {str(FAKE)!r}, 'works'])\n"
         "print(s.start().limits['pid'], flush=True)\n"
-        "time.sleep(600)\n"
+        # A signal between the interpreter's check and a long sleep would wait for the end of that sleep.
+        "while True:\n"
+        "    time.sleep(0.05)\n"
     )
     parent = subprocess.Popen(
         [sys.executable, "-c", program],
