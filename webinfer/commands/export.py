@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.status import Status
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
 
 from webinfer.commands.printing import print_result
 from webinfer.errors import InputError
@@ -38,7 +39,7 @@ def parse_dims(pairs: Sequence[str]) -> dict[str, tuple[int, int]]:
 
 
 class Progress:
-    """Writes stages to standard error: one changing line in a terminal, plain lines elsewhere, JSON lines with --json.
+    """Writes stages to standard error: a progress bar in a terminal, plain lines elsewhere, JSON lines with --json.
 
     verbose: also print each stage's remarks.
     """
@@ -47,17 +48,19 @@ class Progress:
         self._verbose = verbose
         self._as_json = as_json
         self._stage = ""
-        self._status: Status | None = None
+        self._bar: Bar | None = None
         if sys.stderr.isatty() and not as_json:
-            self._status = Console(stderr=True).status("starting")
+            columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task("starting", total=None)
+            self._bar.start()
 
     def begin(self, stage: str, number: int, total: int) -> None:
         """Show the stage that starts."""
         self._stage = stage
         label = f"[{number}/{total}] {stage}"
-        if self._status is not None:
-            self._status.update(label.replace("[", "\\["))
-            self._status.start()
+        if self._bar is not None:
+            self._bar.update(self._task, description=stage, completed=number - 1, total=total)
         elif self._as_json:
             self._line(json.dumps({"event": "begin", "stage": stage, "number": number, "total": total}))
         else:
@@ -73,13 +76,13 @@ class Progress:
                 self._line(f"    {note}")
 
     def close(self) -> None:
-        """Remove the changing line."""
-        if self._status is not None:
-            self._status.stop()
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.stop()
 
     def _line(self, text: str) -> None:
-        if self._status is not None:
-            self._status.console.print(text, markup=False, highlight=False)
+        if self._bar is not None:
+            self._bar.console.print(text, markup=False, highlight=False)
         else:
             print(text, file=sys.stderr, flush=True)
 
