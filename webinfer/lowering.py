@@ -15,14 +15,23 @@ import onnx_ir as ir
 
 from webinfer.errors import GraphError, UnsupportedError
 from webinfer.fused import FusedOp
-from webinfer.kernel import Binding, Dispatch, LoweredProgram, Param, ParamType, Value
+from webinfer.kernel import (
+    ITEMSIZE,
+    PACKED_BITS,
+    Binding,
+    Dispatch,
+    LoweredProgram,
+    Param,
+    ParamType,
+    Value,
+    element_type,
+)
 from webinfer.templating import render
 from webinfer.tiers import Tier
 
 # Storage bindings must start at a multiple of this on every device (WebGPU's default minStorageBufferOffsetAlignment).
 ALIGNMENT = 256
 MAX_WORKGROUPS = 65_535
-ITEMSIZE = {"float32": 4, "float16": 2, "int32": 4, "int64": 4, "uint32": 4, "bool": 4, "int8": 4, "uint8": 4}
 
 Lower = Callable[[FusedOp, "Lowering"], None]
 LOWERINGS: dict[tuple[str, str], Lower] = {}
@@ -100,6 +109,10 @@ class Lowering:
             return self.program.values[name].dtype
         return _dtype(self._facts[name])
 
+    def element(self, name: str) -> str:
+        """WGSL type of one element as loads and stores see it: "f32", "i32", "u32" or "vec2<u32>" (64-bit integers)."""
+        return element_type(self.dtype(name))
+
     def size(self, name: str) -> int:
         """Number of elements."""
         return math.prod(self.shape(name))
@@ -108,6 +121,14 @@ class Lowering:
         """The initializer's array, or None where the value is computed at run time or omitted."""
         value = self.model.graph.initializers.get(name)
         return None if value is None or value.const_value is None else value.const_value.numpy()
+
+    def integers(self, name: str) -> list[int] | None:
+        """The elements of an integer operand that decides shapes or geometry (axes, starts, sizes ...), flattened.
+
+        None where it is omitted, or computed from more than the sizes of the inputs.
+        """
+        array = self.constant(name)
+        return None if array is None else [int(v) for v in array.reshape(-1)]
 
     def is_weight(self, name: str) -> bool:
         """True for initializers and for what `prepare` made of them."""
@@ -169,7 +190,7 @@ class Lowering:
             value = self._value(o.value)
             remainder = value.offset * ITEMSIZE[value.dtype] % ALIGNMENT
             base = remainder // (ITEMSIZE[value.dtype] * o.width)
-            bindings.append(Binding(o.name, o.access, value.dtype, o.width, shifted=remainder > 0))
+            bindings.append(Binding(o.name, o.access, value.dtype, o.width, remainder > 0, value.packed))
             if remainder:
                 bases.append((Param(f"{o.name}_base"), base))
         if len(bindings) > self.tier.limit("maxStorageBuffersPerShaderStage"):
@@ -188,7 +209,7 @@ class Lowering:
             workgroup_storage_bytes=workgroup_storage_bytes,
             variables=variables,
         )
-        moved = sum(math.prod(self.shape(o.value)) * ITEMSIZE[self.dtype(o.value)] for o in operands)
+        moved = sum(self._value(o.value).bytes for o in operands)
         dispatch = Dispatch(
             kernel, tuple(o.value for o in operands), tuple(v for _, v in declared), workgroups, node, flops, moved
         )
@@ -203,7 +224,9 @@ class Lowering:
     def _value(self, name: str) -> Value:
         if name not in self.program.values:
             fact = self._facts[name]
-            self.program.values[name] = Value(name, _dtype(fact), _static_shape(fact), "weight")
+            dtype = _dtype(fact)
+            packed = dtype in PACKED_BITS
+            self.program.values[name] = Value(name, dtype, _static_shape(fact), "weight", packed=packed)
         return self.program.values[name]
 
 
