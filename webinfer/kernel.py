@@ -9,15 +9,37 @@ from typing import Literal
 Access = Literal["read", "read_write"]
 ParamType = Literal["u32", "i32", "f32"]
 
+# Bytes of one element in GPU memory. WGSL has 32-bit words: a 64-bit integer is a vec2<u32> (low word first), integers
+# below 32 bits and bool take a word each; float16 is stored in pairs.
+ITEMSIZE = {
+    "float32": 4,
+    "float16": 2,
+    "int64": 8,
+    "uint64": 8,
+    **dict.fromkeys(("int32", "int16", "int8", "int4", "int2"), 4),
+    **dict.fromkeys(("uint32", "uint16", "uint8", "uint4", "uint2", "bool"), 4),
+}
+# Bits of one element of an initializer that lies in GPU memory as ONNX packs it, several to a word, lowest bits first.
+PACKED_BITS = {"int16": 16, "uint16": 16, "int8": 8, "uint8": 8, "bool": 8, "int4": 4, "uint4": 4, "int2": 2, "uint2": 2}
+
+
+def element_type(dtype: str) -> str:
+    """WGSL type of one element as kernels see it: f32, i32, u32 (bool is 0 or 1), vec2<u32> for 64-bit integers."""
+    if dtype.startswith("float"):
+        return "f32"
+    if ITEMSIZE[dtype] == 8:
+        return "vec2<u32>"
+    return "i32" if dtype.startswith("int") else "u32"
+
 
 @dataclass(frozen=True)
 class Binding:
     """A storage binding as the shader declares it.
 
-    dtype is the element type in memory ("float32", "float16", "int32", ...); `width` is how many consecutive elements
-    one load or store moves (1 or 4). Outputs of 16-bit elements must use width 4, so that no two invocations write
-    into one 32-bit word. `shifted` adds a uniform `<name>_base` (in units of `width` elements) to every index: views
-    whose byte offset is not a multiple of 256 need it.
+    dtype is the element type in ONNX's spelling ("float32", "float16", "int32", ...); `width` is how many consecutive
+    elements one load or store moves (1 or 4; 64-bit integers: 1). Outputs of 16-bit floats must use width 4, so that no
+    two invocations write into one 32-bit word. `shifted` adds a uniform `<name>_base` (in units of `width` elements) to
+    every index: views whose byte offset is not a multiple of 256 need it. `packed`: an initializer of PACKED_BITS.
     """
 
     name: str
@@ -25,6 +47,7 @@ class Binding:
     dtype: str
     width: Literal[1, 4] = 4
     shifted: bool = False
+    packed: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,7 +96,10 @@ class Dispatch:
 
 @dataclass(frozen=True)
 class Value:
-    """A tensor of the lowered program. A view shares the storage of `base` from element `offset` on."""
+    """A tensor of the lowered program. A view shares the storage of `base` from element `offset` on.
+
+    packed: an initializer whose elements lie as ONNX packs them (PACKED_BITS), not in ITEMSIZE bytes each.
+    """
 
     name: str
     dtype: str
@@ -81,11 +107,19 @@ class Value:
     kind: Literal["input", "output", "activation", "weight"] = "activation"
     base: str | None = None
     offset: int = 0
+    packed: bool = False
 
     @property
     def elements(self) -> int:
         """Number of elements; 1 for a scalar."""
         return math.prod(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of its elements in GPU memory, without padding."""
+        if self.packed:
+            return -(-self.elements * PACKED_BITS[self.dtype] // 8)
+        return self.elements * ITEMSIZE[self.dtype]
 
 
 @dataclass

@@ -12,7 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 FORMAT_VERSION = 1
 
-DType = Literal["float32", "float16", "int32", "uint32", "int64", "int8", "uint8", "bool"]
+DType = Literal[
+    "float32", "float16", "int64", "uint64", "int32", "uint32", "int16", "uint16", "int8", "uint8",
+    "int4", "uint4", "int2", "uint2", "bool",
+]  # fmt: skip
+NonFinite = Literal["Infinity", "-Infinity", "NaN"]  # JSON has no numbers for them
 Natural = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -42,7 +46,10 @@ class TensorSpec(Model):
 
 
 class Weight(Model):
-    """One initializer inside a shard (a valid safetensors file); `offset` counts from the start of the file."""
+    """One initializer inside a shard (a valid safetensors file); `offset` counts from the start of the file.
+
+    Elements below 8 bits are packed as in ONNX's TensorProto.raw_data: several to a byte, the first in the lowest bits.
+    """
 
     name: str
     dtype: DType
@@ -107,7 +114,7 @@ class Dispatch(Model):
     kernel: str
     node: str
     args: list[Span]
-    params: list[int | float]
+    params: list[int | float | NonFinite]
     workgroups: Triple
     flops: Natural
     bytes: Natural

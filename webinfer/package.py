@@ -44,13 +44,13 @@ def shard_weights(arrays: Mapping[str, np.ndarray]) -> tuple[dict[str, bytes], d
         if not groups or array.nbytes > room:
             groups.append({})
             room = SHARD_BYTES
-        groups[-1][name] = np.ascontiguousarray(array).reshape(array.shape)
+        groups[-1][name] = array
         room -= array.nbytes
     files: dict[str, bytes] = {}
     weights: dict[str, manifest.Weight] = {}
     for number, group in enumerate(groups, 1):
         path = f"weights-{number:05d}-of-{len(groups):05d}.safetensors"
-        files[path] = data = safetensors.numpy.save(group)
+        files[path] = data = safetensors.numpy.save({name: _stored(array) for name, array in group.items()})
         (header_bytes,) = struct.unpack("<Q", data[:8])
         header = json.loads(data[8 : 8 + header_bytes])
         for name, array in group.items():
@@ -64,6 +64,13 @@ def shard_weights(arrays: Mapping[str, np.ndarray]) -> tuple[dict[str, bytes], d
                 size_bytes=end - begin,
             )
     return files, weights
+
+
+def _stored(array: np.ndarray) -> np.ndarray:
+    """The array as a shard holds it: safetensors has no types below 8 bits, so these are bytes as ONNX packs them."""
+    if array.dtype.name in ("int4", "uint4", "int2", "uint2"):
+        return np.frombuffer(ir.tensor(array).tobytes(), np.uint8)
+    return np.ascontiguousarray(array).reshape(array.shape)
 
 
 def portable_model(model: ir.Model, weights: Mapping[str, manifest.Weight]) -> bytes:

@@ -7,13 +7,14 @@ and writes live in different buffers; a binding is at most maxStorageBufferBindi
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass, field
 
 from webinfer import manifest
 from webinfer.errors import PlanError
-from webinfer.kernel import Dispatch, LoweredProgram, Value
-from webinfer.lowering import ALIGNMENT, ITEMSIZE
+from webinfer.kernel import ITEMSIZE, Dispatch, LoweredProgram, Value
+from webinfer.lowering import ALIGNMENT
 from webinfer.tiers import Tier
 
 
@@ -60,7 +61,7 @@ def align(size: int, to: int = ALIGNMENT) -> int:
 
 def stored_bytes(value: Value) -> int:
     """Bytes of a value in GPU memory: elements padded to 16 bytes, since kernels load 4 elements at a time."""
-    return max(align(value.elements * ITEMSIZE[value.dtype], 16), 16)
+    return max(align(value.bytes, 16), 16)
 
 
 def root(program: LoweredProgram, name: str) -> str:
@@ -233,13 +234,16 @@ def plan(program: LoweredProgram, tier: Tier, weights: dict[str, manifest.Weight
     )
 
 
+_NON_FINITE: dict[str, manifest.NonFinite] = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
+
+
 def _value_span(value: Value, base: manifest.Span) -> manifest.Span:
     """Bytes of a value: padded as stored, or exact for a view (whose offset need not be aligned)."""
     if value.base is None:
         return base
     item = ITEMSIZE[value.dtype]
     return manifest.Span(
-        buffer=base.buffer, offset=base.offset + value.offset * item, size_bytes=max(value.elements * item, 1)
+        buffer=base.buffer, offset=base.offset + value.offset * item, size_bytes=max(value.bytes, 1)
     )
 
 
@@ -250,7 +254,7 @@ def _dispatch(d: Dispatch, program: LoweredProgram, spans: dict[str, manifest.Sp
         base = spans[root(program, name)]
         # Views bind from the aligned offset below; the kernel adds the remainder (`<name>_base`).
         start = value.offset * ITEMSIZE[value.dtype] // ALIGNMENT * ALIGNMENT
-        end = align(value.offset * ITEMSIZE[value.dtype] + value.elements * ITEMSIZE[value.dtype], 16)
+        end = align(value.offset * ITEMSIZE[value.dtype] + value.bytes, 16)
         args.append(
             manifest.Span(
                 buffer=base.buffer, offset=base.offset + start, size_bytes=max(min(end, base.size_bytes) - start, 16)
@@ -260,7 +264,7 @@ def _dispatch(d: Dispatch, program: LoweredProgram, spans: dict[str, manifest.Sp
         kernel=d.kernel.name,
         node=d.node,
         args=args,
-        params=list(d.params),
+        params=[p if math.isfinite(p) else _NON_FINITE[str(p)] for p in d.params],
         workgroups=list(d.workgroups),
         flops=d.flops,
         bytes=d.bytes,

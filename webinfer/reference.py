@@ -18,11 +18,7 @@ _NUMPY_TYPES = {
     "tensor(float)": "float32",
     "tensor(float16)": "float16",
     "tensor(double)": "float64",
-    "tensor(int32)": "int32",
-    "tensor(int64)": "int64",
-    "tensor(uint32)": "uint32",
-    "tensor(int8)": "int8",
-    "tensor(uint8)": "uint8",
+    **{f"tensor({sign}int{bits})": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
     "tensor(bool)": "bool",
 }
 

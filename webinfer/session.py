@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
+import ml_dtypes
 import numpy as np
 
 from webinfer.devices import Device, DeviceFacts, browser_path, find_device, host_dir, icd_path, node_modules, problems
@@ -28,16 +29,21 @@ COMMAND_TIMEOUT_S = 900.0
 STOP_TIMEOUT_S = 15.0
 POLL_S = 0.25
 LOG_TAIL_LINES = 5
+# Element types as their bytes travel; those below 8 bits take a byte each.
 DTYPES: dict[str, np.dtype[Any]] = {
     "float32": np.dtype("<f4"),
     "float16": np.dtype("<f2"),
+    "int64": np.dtype("<i8"),
+    "uint64": np.dtype("<u8"),
     "int32": np.dtype("<i4"),
     "uint32": np.dtype("<u4"),
-    "int64": np.dtype("<i8"),
-    "int8": np.dtype("i1"),
-    "uint8": np.dtype("u1"),
+    "int16": np.dtype("<i2"),
+    "uint16": np.dtype("<u2"),
+    **dict.fromkeys(("int8", "int4", "int2"), np.dtype("i1")),
+    **dict.fromkeys(("uint8", "uint4", "uint2"), np.dtype("u1")),
     "bool": np.dtype("?"),
 }
+_BELOW_8_BITS = {n: np.dtype(getattr(ml_dtypes, n)) for n in ("int4", "uint4", "int2", "uint2")}
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -191,6 +197,11 @@ class DeviceSession:
         return self._facts
 
     @property
+    def alive(self) -> bool:
+        """Whether the host takes commands: false before `start`, after `close` and after a crash."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
     def began_s(self) -> float:
         """time.monotonic() of the page's navigation in a browser, of the process's start elsewhere."""
         first = self._open_server().first_request_s
@@ -239,7 +250,8 @@ class DeviceSession:
 
     def upload(self, array: Array) -> str:
         """Offer an array to the host; returns the id of its bytes."""
-        return self._open_server().put(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes())
+        wire = DTYPES.get(array.dtype.name, array.dtype.newbyteorder("<"))
+        return self._open_server().put(np.ascontiguousarray(array).astype(wire).tobytes())
 
     def forget(self, data_id: str) -> None:
         """Drop uploaded bytes."""
@@ -256,7 +268,9 @@ class DeviceSession:
                 f"device {self.device.id}: tensor {tensor['name']}: expected {expected} bytes for {tensor['dtype']} "
                 f"{list(shape)}, found {found}; rebuild the runtime (npm run build) so that it matches this version"
             )
-        return np.frombuffer(data, dtype).reshape(shape)
+        array = np.frombuffer(data, dtype).reshape(shape)
+        below = _BELOW_8_BITS.get(tensor["dtype"])
+        return array if below is None else array.astype(below)
 
     # -- internals ---------------------------------------------------------------------------------------------------
 

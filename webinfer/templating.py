@@ -4,9 +4,10 @@ A template is a real shader that sees, per binding `x`:
     load_x(i)      -> f32 or vec4<f32>   element(s) i (in units of the binding's width), converted to f32
     raw_x(i)       -> T or vec4<T>       the same without conversion where T is f16
     store_x(i, v)                        for read_write bindings, v is f32 or vec4<f32>
-Integer and bool bindings load and store i32, u32 (bool as 0 or 1). `P.name` is a uniform parameter, `WG` the workgroup
-size, and `T` the arithmetic type: f16 where the tier has f16 math and the kernel asks for it, else f32. Numbers are
-computed in Python: a template only selects text.
+    int_x(i)       -> i32                for integer bindings of width 1: the low word, for indices of any integer type
+Integer and bool bindings load and store i32, u32 (bool as 0 or 1) or vectors of them, 64-bit integers vec2<u32> (low
+word first). `P.name` is a uniform parameter, `WG` the workgroup size, and `T` the arithmetic type: f16 where the tier
+has f16 math and the kernel asks for it, else f32. Numbers are computed in Python: a template only selects text.
 """
 
 from __future__ import annotations
@@ -19,19 +20,9 @@ from typing import Any
 import jinja2
 
 from webinfer.errors import GraphError
-from webinfer.kernel import Binding, Kernel, Param
+from webinfer.kernel import ITEMSIZE, PACKED_BITS, Binding, Kernel, Param, element_type
 from webinfer.resources import data_dir
 from webinfer.tiers import Tier
-
-_SCALAR = {
-    "float32": "f32",
-    "int32": "i32",
-    "int64": "i32",
-    "uint32": "u32",
-    "bool": "u32",
-    "int8": "i32",
-    "uint8": "u32",
-}
 
 
 @cache
@@ -70,19 +61,39 @@ def _accessors(index: int, b: Binding, f16: str) -> str:
             load = f"unpack2x16float({b.name}[({base}) >> 1u])[({base}) & 1u]"
             raw_load, store = load, ""
     else:
-        scalar = _SCALAR[b.dtype]
+        scalar = element_type(b.dtype)
+        if wide and ITEMSIZE[b.dtype] == 8:
+            raise GraphError(f"binding {b.name}: 64-bit integers move one at a time, use width 1")
         element = f"vec4<{scalar}>" if wide else scalar
         value = element
         raw = ("vec4<T>" if wide else "T") if scalar == "f32" else element
         load = f"{b.name}[{base}]"
+        if b.packed:
+            element, load = "u32", _unpacked(b, scalar)
         raw_load = f"{raw}({load})"
         store = f"{b.name}[{base}] = stored;"
     lines = [f"@group(0) @binding({index}) var<storage, {b.access}> {b.name}: array<{element}>;"]
     lines.append(f"fn load_{b.name}(i: u32) -> {value} {{ return {load}; }}")
     lines.append(f"fn raw_{b.name}(i: u32) -> {raw} {{ return {raw_load}; }}")
+    if not wide and not b.dtype.startswith("float"):
+        low = f"({load}).x" if ITEMSIZE[b.dtype] == 8 else load
+        lines.append(f"fn int_{b.name}(i: u32) -> i32 {{ return bitcast<i32>({low}); }}")
     if b.access == "read_write":
         lines.append(f"fn store_{b.name}(i: u32, stored: {value}) {{ {store} }}")
     return "\n".join(lines)
+
+
+def _unpacked(b: Binding, scalar: str) -> str:
+    """Expression for element(s) i of a packed initializer; extractBits extends the sign of an i32."""
+    bits = PACKED_BITS[b.dtype]
+    per = 32 // bits
+    if b.width == 1:
+        return f"extractBits(bitcast<{scalar}>({b.name}[i / {per}u]), (i % {per}u) * {bits}u, {bits}u)"
+    lanes = []
+    for lane in range(4):
+        word = f"{b.name}[(i * 4u + {lane}u) / {per}u]"
+        lanes.append(f"extractBits(bitcast<{scalar}>({word}), ((i * 4u + {lane}u) % {per}u) * {bits}u, {bits}u)")
+    return f"vec4<{scalar}>({', '.join(lanes)})"
 
 
 _PACKING = """\
@@ -113,7 +124,7 @@ def render(
     if params:
         head.append("struct Params { " + ", ".join(f"{p.name}: {p.type}" for p in params) + " }")
         head.append(f"@group(0) @binding({len(bindings)}) var<uniform> P: Params;")
-    if tier.f16 == "storage" and any(b.dtype == "float16" for b in bindings):
+    if tier.f16 != "arithmetic" and any(b.dtype == "float16" for b in bindings):
         head.append(_PACKING)
     head += [_accessors(i, b, tier.f16) for i, b in enumerate(bindings)]
     body = (

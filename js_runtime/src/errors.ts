@@ -20,7 +20,6 @@ export type ErrorCode =
   | "missing-input"
   | "input-shape"
   | "input-dtype"
-  | "input-range"
   | "stale-output"
   | "aborted"
   | "disposed"

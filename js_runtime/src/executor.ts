@@ -180,8 +180,9 @@ export class UniformBlock {
     const block = new DataView(new ArrayBuffer(end));
     for (const [dispatch, { offset }] of this.#places) {
       const types = kernels.get(dispatch.kernel)?.params ?? [];
-      for (const [index, value] of dispatch.params.entries()) {
+      for (const [index, param] of dispatch.params.entries()) {
         const at = offset + index * 4;
+        const value = Number(param); // JSON has no infinities: these are strings
         switch (types[index]?.type) {
           case "f32":
             block.setFloat32(at, value, true);

@@ -21,7 +21,7 @@ export type CheckedFeed =
   | { readonly spec: TensorSpec; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly spec: TensorSpec; readonly buffer: GPUBuffer; readonly offset: number; readonly sizeBytes: number };
 
-/** Check all inputs. Throws "unknown-input", "missing-input", "input-shape", "input-dtype" or "input-range". */
+/** Check all inputs. Throws "unknown-input", "missing-input", "input-shape" or "input-dtype". */
 export function checkFeeds(inputs: readonly TensorSpec[], feeds: Feeds): readonly CheckedFeed[] {
   const expected = inputs.map((spec) => `${spec.name} ${spec.dtype} [${spec.shape.join(", ")}]`).join("; ");
   for (const name of Object.keys(feeds)) {
@@ -57,7 +57,7 @@ function checkFeed(spec: TensorSpec, feed: Feed): CheckedFeed {
         `input ${spec.name}: expected ${String(count * wireBytes(spec.dtype))} bytes, found ${String(feed.bytes.length)}`,
       );
     }
-    return { spec, bytes: toGpu(spec.dtype, feed.bytes, `input ${spec.name}`) };
+    return { spec, bytes: toGpu(spec.dtype, feed.bytes) };
   }
   // Copies move whole words; every GPU tensor is padded, so an odd 16-bit tensor has the room.
   const sizeBytes = Math.ceil((count * gpuBytes(spec.dtype)) / 4) * 4;
@@ -94,5 +94,5 @@ function fromArray(spec: TensorSpec, array: TensorArray): Uint8Array<ArrayBuffer
     array.buffer instanceof ArrayBuffer
       ? new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
       : new Uint8Array(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
-  return toGpu(spec.dtype, bytes, `input ${spec.name}`);
+  return toGpu(spec.dtype, bytes);
 }

@@ -2,7 +2,7 @@
 
 import { PackageError } from "./errors.js";
 import type { Component, Dispatch, Kernel, Manifest, Program, Span } from "./generated/manifest.js";
-import { elementCount, gpuBytes, padded, wireBytes } from "./tensor.js";
+import { elementCount, gpuBytes, padded, weightBytes } from "./tensor.js";
 
 type Fail = (message: string) => never;
 
@@ -28,7 +28,7 @@ export function checkReferences(manifest: Manifest): void {
       }
     }
     for (const { name, dtype, shape, size_bytes: found } of component.weights) {
-      const expected = elementCount(shape) * wireBytes(dtype);
+      const expected = weightBytes(dtype, shape);
       if (found !== expected) fail(`weight ${name}: expected ${String(expected)} bytes, found ${String(found)}`);
     }
     for (const program of component.programs) checkProgram(component, program, kernels, fail);
@@ -44,7 +44,7 @@ function checkProgram(component: Component, program: Program, kernels: ReadonlyM
   for (const upload of program.uploads) {
     const buffer = program.buffers[upload.buffer] ?? fail(`${where}: upload ${upload.weight}: no such buffer`);
     const weight = weights.get(upload.weight) ?? fail(`${where}: upload ${upload.weight}: no such weight`);
-    const end = upload.offset + padded(elementCount(weight.shape) * gpuBytes(weight.dtype));
+    const end = upload.offset + padded(weightBytes(weight.dtype, weight.shape));
     if (upload.offset % 4 !== 0 || end > buffer.size_bytes) {
       fail(
         `${where}: upload ${upload.weight}: offset ${String(upload.offset)} is unaligned or it ends past the buffer`,

@@ -1,36 +1,59 @@
 // Element types: their size on the wire and on the GPU, and the conversion between the two.
 //
-// On the GPU: float32 4 bytes, float16 2 bytes, every other type one 4-byte word per element (int64 narrowed to i32).
-// Every GPU tensor is padded to a multiple of 16 bytes.
+// On the GPU: float16 2 bytes, 64-bit integers 8 bytes, every other type one 4-byte word per element. Every GPU tensor is
+// padded to a multiple of 16 bytes. Weights below 32 bits stay packed as ONNX stores them.
 
-import { InputError } from "./errors.js";
 import type { TensorSpec } from "./generated/manifest.js";
 
 export type DType = TensorSpec["dtype"];
 
 /** Typed arrays that hold tensor data on the caller's side. */
 export type TensorArray =
-  Float32Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array | Int8Array | Uint8Array | Uint8ClampedArray;
+  | Float32Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array
+  | Int16Array
+  | Uint16Array
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray;
 
 const WIRE_BYTES: Readonly<Record<DType, number>> = {
   float32: 4,
   float16: 2,
+  int64: 8,
+  uint64: 8,
   int32: 4,
   uint32: 4,
-  int64: 8,
+  int16: 2,
+  uint16: 2,
   int8: 1,
   uint8: 1,
+  int4: 1,
+  uint4: 1,
+  int2: 1,
+  uint2: 1,
   bool: 1,
 };
 
-/** Bytes per element in files and in the caller's arrays. */
+const BELOW_8_BITS: Readonly<Partial<Record<DType, number>>> = { int4: 4, uint4: 4, int2: 2, uint2: 2 };
+
+/** Bytes per element in the caller's arrays; integers below 8 bits take one each. */
 export function wireBytes(dtype: DType): number {
   return WIRE_BYTES[dtype];
 }
 
 /** Bytes per element in GPU buffers. */
 export function gpuBytes(dtype: DType): number {
-  return dtype === "float16" ? 2 : 4;
+  if (dtype === "float16") return 2;
+  return dtype === "int64" || dtype === "uint64" ? 8 : 4;
+}
+
+/** Bytes of a weight in its shard, and the same in GPU memory; elements below 8 bits share bytes. */
+export function weightBytes(dtype: DType, shape: readonly number[]): number {
+  return Math.ceil((elementCount(shape) * (BELOW_8_BITS[dtype] ?? WIRE_BYTES[dtype] * 8)) / 8);
 }
 
 /** Element count of a shape; a scalar (no dimensions) is one element. */
@@ -44,18 +67,33 @@ export function padded(bytes: number): number {
 }
 
 /** Convert wire bytes to GPU bytes. The result aliases `wire` where nothing changes. Length must be whole elements. */
-export function toGpu(dtype: DType, wire: Uint8Array<ArrayBuffer>, name: string): Uint8Array<ArrayBuffer> {
+export function toGpu(dtype: DType, wire: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   switch (dtype) {
     case "float32":
     case "float16":
     case "int32":
     case "uint32":
-      return wire;
     case "int64":
-      return bytesOf(narrow(wire, name));
+    case "uint64":
+      return wire;
+    case "int16":
+    case "uint16": {
+      // A caller's bytes may start anywhere; 16-bit views need even offsets.
+      const { buffer, byteOffset, byteLength } = wire.byteOffset % 2 === 0 ? wire : wire.slice();
+      const count = byteLength / 2;
+      return bytesOf(
+        dtype === "int16"
+          ? Int32Array.from(new Int16Array(buffer, byteOffset, count))
+          : Uint32Array.from(new Uint16Array(buffer, byteOffset, count)),
+      );
+    }
     case "int8":
+    case "int4":
+    case "int2":
       return bytesOf(Int32Array.from(new Int8Array(wire.buffer, wire.byteOffset, wire.byteLength)));
     case "uint8":
+    case "uint4":
+    case "uint2":
       return bytesOf(Uint32Array.from(wire));
     case "bool":
       return bytesOf(Uint32Array.from(wire, (value) => (value === 0 ? 0 : 1)));
@@ -69,13 +107,20 @@ export function toWire(dtype: DType, gpu: Uint8Array<ArrayBuffer>): Uint8Array<A
     case "float16":
     case "int32":
     case "uint32":
+    case "int64":
+    case "uint64":
       return gpu;
-    case "int64": {
-      const words = new Int32Array(gpu.buffer, gpu.byteOffset, gpu.byteLength / 4);
-      return bytesOf(BigInt64Array.from(words, BigInt));
+    case "int16":
+    case "uint16": {
+      const words = new Uint32Array(gpu.buffer, gpu.byteOffset, gpu.byteLength / 4);
+      return bytesOf(Uint16Array.from(words));
     }
     case "int8":
     case "uint8":
+    case "int4":
+    case "uint4":
+    case "int2":
+    case "uint2":
     case "bool": {
       const words = new Uint32Array(gpu.buffer, gpu.byteOffset, gpu.byteLength / 4);
       return Uint8Array.from(words);
@@ -97,9 +142,19 @@ export function toArray(dtype: DType, wire: Uint8Array<ArrayBuffer>): TensorArra
       return new Uint32Array(buffer, byteOffset, byteLength / 4);
     case "int64":
       return new BigInt64Array(buffer, byteOffset, byteLength / 8);
+    case "uint64":
+      return new BigUint64Array(buffer, byteOffset, byteLength / 8);
+    case "int16":
+      return new Int16Array(buffer, byteOffset, byteLength / 2);
+    case "uint16":
+      return new Uint16Array(buffer, byteOffset, byteLength / 2);
     case "int8":
+    case "int4":
+    case "int2":
       return new Int8Array(buffer, byteOffset, byteLength);
     case "uint8":
+    case "uint4":
+    case "uint2":
     case "bool":
       return wire;
   }
@@ -119,9 +174,19 @@ export function holds(dtype: DType, array: ArrayBufferView): boolean {
       return name === "Uint32Array";
     case "int64":
       return name === "BigInt64Array";
+    case "uint64":
+      return name === "BigUint64Array";
+    case "int16":
+      return name === "Int16Array";
+    case "uint16":
+      return name === "Uint16Array";
     case "int8":
+    case "int4":
+    case "int2":
       return name === "Int8Array";
     case "uint8":
+    case "uint4":
+    case "uint2":
       return name === "Uint8Array" || name === "Uint8ClampedArray";
     case "bool":
       return name === "Uint8Array";
@@ -161,21 +226,6 @@ export function floatToHalf(value: number): number {
 const FLOAT = new Float32Array(1);
 const WORD = new Uint32Array(FLOAT.buffer);
 
-function narrow(wire: Uint8Array<ArrayBuffer>, name: string): Int32Array<ArrayBuffer> {
-  // Shards place tensors at any byte; a BigInt64Array needs 8-byte alignment.
-  const aligned = wire.byteOffset % 8 === 0 ? wire : wire.slice();
-  const wide = new BigInt64Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 8);
-  return Int32Array.from(wide, (value, index) => {
-    if (BigInt.asIntN(32, value) !== value) {
-      throw new InputError(
-        "input-range",
-        `${name}: element ${String(index)} is ${String(value)}, which does not fit the 32-bit integers of WebGPU`,
-      );
-    }
-    return Number(value);
-  });
-}
-
-function bytesOf(array: Int32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | BigInt64Array<ArrayBuffer>) {
+function bytesOf(array: Int32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer>) {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }

@@ -4,7 +4,7 @@ import type { Component, Program, Upload, Weight } from "./generated/manifest.js
 import { checked, encodePass, type Executor } from "./executor.js";
 import type { Package } from "./package.js";
 import type { CompiledKernel } from "./pipelines.js";
-import { elementCount, gpuBytes, padded, toGpu } from "./tensor.js";
+import { padded, weightBytes } from "./tensor.js";
 
 /** Staging bytes that may wait on the GPU before the upload pauses: destroyed buffers live until their work is done. */
 const MAX_STAGING_IN_FLIGHT = 32 * 1024 * 1024;
@@ -68,8 +68,7 @@ export async function streamWeights(
     if (shard === undefined) break;
     next = fetchShard(files[number + 1]);
     for (const { index, upload, weight } of order.uploadsFrom(file)) {
-      const wire = shard.subarray(weight.offset, weight.offset + weight.size_bytes);
-      const bytes = toGpu(weight.dtype, wire, weight.name);
+      const bytes = shard.subarray(weight.offset, weight.offset + weight.size_bytes);
       writePadded(device.queue, executor.buffer(upload.buffer), upload.offset, bytes);
       order.noteUploaded(index);
       await advance();
@@ -116,7 +115,7 @@ class PrepareOrder {
     const written = this.#uploads.map(({ index, upload: { buffer, offset }, weight }) => ({
       buffer,
       start: offset,
-      end: offset + elementCount(weight.shape) * gpuBytes(weight.dtype),
+      end: offset + weightBytes(weight.dtype, weight.shape),
       index,
     }));
     this.#waitsForUploads = ranges.map(

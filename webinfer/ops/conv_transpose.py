@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 
 from webinfer.fused import FusedOp
-from webinfer.lowering import ITEMSIZE, Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.kernel import ITEMSIZE
+from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import aligned_output, finish
 from webinfer.ops.epilogue import Epilogue, render_epilogue

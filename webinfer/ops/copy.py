@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from webinfer.fused import FusedOp, Step
-from webinfer.lowering import ITEMSIZE, Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.kernel import ITEMSIZE
+from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.pointwise import broadcast_strides, merged
 

@@ -10,8 +10,8 @@ import onnx_ir as ir
 
 from webinfer.errors import UnsupportedError
 from webinfer.fused import FusedOp, read_fused
-from webinfer.kernel import LoweredProgram
-from webinfer.lowering import ITEMSIZE, LOWERINGS, Lowering, Unsupported
+from webinfer.kernel import ITEMSIZE, LoweredProgram
+from webinfer.lowering import LOWERINGS, Lowering, Unsupported
 from webinfer.ops import load_all
 from webinfer.ops.elementwise import ELEMENTWISE
 from webinfer.passes.contract import operands

@@ -30,7 +30,22 @@ export interface Component {
  * A model input or output as the caller sees it.
  */
 export interface TensorSpec {
-  dtype: "float32" | "float16" | "int32" | "uint32" | "int64" | "int8" | "uint8" | "bool";
+  dtype:
+    | "float32"
+    | "float16"
+    | "int64"
+    | "uint64"
+    | "int32"
+    | "uint32"
+    | "int16"
+    | "uint16"
+    | "int8"
+    | "uint8"
+    | "int4"
+    | "uint4"
+    | "int2"
+    | "uint2"
+    | "bool";
   name: string;
   shape: number[];
 }
@@ -68,7 +83,7 @@ export interface Dispatch {
   flops: number;
   kernel: string;
   node: string;
-  params: number[];
+  params: (number | ("Infinity" | "-Infinity" | "NaN"))[];
   /**
    * @minItems 3
    * @maxItems 3
@@ -105,7 +120,22 @@ export interface Requirements {
  * Where a value of the graph lives. Intermediates are listed so that `verify` can read them.
  */
 export interface PlannedTensor {
-  dtype: "float32" | "float16" | "int32" | "uint32" | "int64" | "int8" | "uint8" | "bool";
+  dtype:
+    | "float32"
+    | "float16"
+    | "int64"
+    | "uint64"
+    | "int32"
+    | "uint32"
+    | "int16"
+    | "uint16"
+    | "int8"
+    | "uint8"
+    | "int4"
+    | "uint4"
+    | "int2"
+    | "uint2"
+    | "bool";
   producer: number;
   shape: number[];
   span: Span;
@@ -120,9 +150,26 @@ export interface Upload {
 }
 /**
  * One initializer inside a shard (a valid safetensors file); `offset` counts from the start of the file.
+ *
+ * Elements below 8 bits are packed as in ONNX's TensorProto.raw_data: several to a byte, the first in the lowest bits.
  */
 export interface Weight {
-  dtype: "float32" | "float16" | "int32" | "uint32" | "int64" | "int8" | "uint8" | "bool";
+  dtype:
+    | "float32"
+    | "float16"
+    | "int64"
+    | "uint64"
+    | "int32"
+    | "uint32"
+    | "int16"
+    | "uint16"
+    | "int8"
+    | "uint8"
+    | "int4"
+    | "uint4"
+    | "int2"
+    | "uint2"
+    | "bool";
   file: string;
   name: string;
   offset: number;

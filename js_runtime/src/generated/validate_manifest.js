@@ -39,7 +39,16 @@ const schema19 = {
         flops: { minimum: 0, type: "integer" },
         kernel: { type: "string" },
         node: { type: "string" },
-        params: { items: { anyOf: [{ type: "integer" }, { type: "number" }] }, type: "array" },
+        params: {
+          items: {
+            anyOf: [
+              { type: "integer" },
+              { type: "number" },
+              { enum: ["Infinity", "-Infinity", "NaN"], type: "string" },
+            ],
+          },
+          type: "array",
+        },
         workgroups: { items: { minimum: 1, type: "integer" }, maxItems: 3, minItems: 3, type: "array" },
       },
       required: ["kernel", "node", "args", "params", "workgroups", "flops", "bytes"],
@@ -107,7 +116,26 @@ const schema19 = {
       additionalProperties: false,
       description: "Where a value of the graph lives. Intermediates are listed so that `verify` can read them.",
       properties: {
-        dtype: { enum: ["float32", "float16", "int32", "uint32", "int64", "int8", "uint8", "bool"], type: "string" },
+        dtype: {
+          enum: [
+            "float32",
+            "float16",
+            "int64",
+            "uint64",
+            "int32",
+            "uint32",
+            "int16",
+            "uint16",
+            "int8",
+            "uint8",
+            "int4",
+            "uint4",
+            "int2",
+            "uint2",
+            "bool",
+          ],
+          type: "string",
+        },
         producer: { minimum: -1, type: "integer" },
         shape: { items: { minimum: 0, type: "integer" }, type: "array" },
         span: { $ref: "#/$defs/Span" },
@@ -202,7 +230,26 @@ const schema19 = {
       additionalProperties: false,
       description: "A model input or output as the caller sees it.",
       properties: {
-        dtype: { enum: ["float32", "float16", "int32", "uint32", "int64", "int8", "uint8", "bool"], type: "string" },
+        dtype: {
+          enum: [
+            "float32",
+            "float16",
+            "int64",
+            "uint64",
+            "int32",
+            "uint32",
+            "int16",
+            "uint16",
+            "int8",
+            "uint8",
+            "int4",
+            "uint4",
+            "int2",
+            "uint2",
+            "bool",
+          ],
+          type: "string",
+        },
         name: { type: "string" },
         shape: { items: { minimum: 0, type: "integer" }, type: "array" },
       },
@@ -225,9 +272,28 @@ const schema19 = {
     Weight: {
       additionalProperties: false,
       description:
-        "One initializer inside a shard (a valid safetensors file); `offset` counts from the start of the file.",
+        "One initializer inside a shard (a valid safetensors file); `offset` counts from the start of the file.\n\nElements below 8 bits are packed as in ONNX's TensorProto.raw_data: several to a byte, the first in the lowest bits.",
       properties: {
-        dtype: { enum: ["float32", "float16", "int32", "uint32", "int64", "int8", "uint8", "bool"], type: "string" },
+        dtype: {
+          enum: [
+            "float32",
+            "float16",
+            "int64",
+            "uint64",
+            "int32",
+            "uint32",
+            "int16",
+            "uint16",
+            "int8",
+            "uint8",
+            "int4",
+            "uint4",
+            "int2",
+            "uint2",
+            "bool",
+          ],
+          type: "string",
+        },
         file: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$", type: "string" },
         name: { type: "string" },
         offset: { minimum: 0, type: "integer" },
@@ -275,7 +341,26 @@ const schema21 = {
   additionalProperties: false,
   description: "A model input or output as the caller sees it.",
   properties: {
-    dtype: { enum: ["float32", "float16", "int32", "uint32", "int64", "int8", "uint8", "bool"], type: "string" },
+    dtype: {
+      enum: [
+        "float32",
+        "float16",
+        "int64",
+        "uint64",
+        "int32",
+        "uint32",
+        "int16",
+        "uint16",
+        "int8",
+        "uint8",
+        "int4",
+        "uint4",
+        "int2",
+        "uint2",
+        "bool",
+      ],
+      type: "string",
+    },
     name: { type: "string" },
     shape: { items: { minimum: 0, type: "integer" }, type: "array" },
   },
@@ -351,11 +436,18 @@ function validate54(
             if (!(
               data0 === "float32" ||
               data0 === "float16" ||
+              data0 === "int64" ||
+              data0 === "uint64" ||
               data0 === "int32" ||
               data0 === "uint32" ||
-              data0 === "int64" ||
+              data0 === "int16" ||
+              data0 === "uint16" ||
               data0 === "int8" ||
               data0 === "uint8" ||
+              data0 === "int4" ||
+              data0 === "uint4" ||
+              data0 === "int2" ||
+              data0 === "uint2" ||
               data0 === "bool"
             )) {
               validate54.errors = [
@@ -660,7 +752,12 @@ const schema24 = {
     flops: { minimum: 0, type: "integer" },
     kernel: { type: "string" },
     node: { type: "string" },
-    params: { items: { anyOf: [{ type: "integer" }, { type: "number" }] }, type: "array" },
+    params: {
+      items: {
+        anyOf: [{ type: "integer" }, { type: "number" }, { enum: ["Infinity", "-Infinity", "NaN"], type: "string" }],
+      },
+      type: "array",
+    },
     workgroups: { items: { minimum: 1, type: "integer" }, maxItems: 3, minItems: 3, type: "array" },
   },
   required: ["kernel", "node", "args", "params", "workgroups", "flops", "bytes"],
@@ -1115,8 +1212,41 @@ function validate60(
                             }
                             var _valid0 = _errs19 === errors;
                             valid3 = valid3 || _valid0;
-                            if (!valid3) {
+                            const _errs21 = errors;
+                            if (typeof data7 !== "string") {
                               const err2 = {
+                                instancePath: instancePath + "/params/" + i1,
+                                schemaPath: "#/properties/params/items/anyOf/2/type",
+                                keyword: "type",
+                                params: { type: "string" },
+                                message: "must be string",
+                              };
+                              if (vErrors === null) {
+                                vErrors = [err2];
+                              } else {
+                                vErrors.push(err2);
+                              }
+                              errors++;
+                            }
+                            if (!(data7 === "Infinity" || data7 === "-Infinity" || data7 === "NaN")) {
+                              const err3 = {
+                                instancePath: instancePath + "/params/" + i1,
+                                schemaPath: "#/properties/params/items/anyOf/2/enum",
+                                keyword: "enum",
+                                params: { allowedValues: schema24.properties.params.items.anyOf[2].enum },
+                                message: "must be equal to one of the allowed values",
+                              };
+                              if (vErrors === null) {
+                                vErrors = [err3];
+                              } else {
+                                vErrors.push(err3);
+                              }
+                              errors++;
+                            }
+                            var _valid0 = _errs21 === errors;
+                            valid3 = valid3 || _valid0;
+                            if (!valid3) {
+                              const err4 = {
                                 instancePath: instancePath + "/params/" + i1,
                                 schemaPath: "#/properties/params/items/anyOf",
                                 keyword: "anyOf",
@@ -1124,9 +1254,9 @@ function validate60(
                                 message: "must match a schema in anyOf",
                               };
                               if (vErrors === null) {
-                                vErrors = [err2];
+                                vErrors = [err4];
                               } else {
-                                vErrors.push(err2);
+                                vErrors.push(err4);
                               }
                               errors++;
                               validate60.errors = vErrors;
@@ -1166,8 +1296,8 @@ function validate60(
                     if (valid0) {
                       if (data.workgroups !== undefined) {
                         let data8 = data.workgroups;
-                        const _errs21 = errors;
-                        if (errors === _errs21) {
+                        const _errs23 = errors;
+                        if (errors === _errs23) {
                           if (Array.isArray(data8)) {
                             if (data8.length > 3) {
                               validate60.errors = [
@@ -1197,7 +1327,7 @@ function validate60(
                                 const len2 = data8.length;
                                 for (let i2 = 0; i2 < len2; i2++) {
                                   let data9 = data8[i2];
-                                  const _errs23 = errors;
+                                  const _errs25 = errors;
                                   if (!(typeof data9 == "number" && !(data9 % 1) && !isNaN(data9) && isFinite(data9))) {
                                     validate60.errors = [
                                       {
@@ -1210,7 +1340,7 @@ function validate60(
                                     ];
                                     return false;
                                   }
-                                  if (errors === _errs23) {
+                                  if (errors === _errs25) {
                                     if (typeof data9 == "number" && isFinite(data9)) {
                                       if (data9 < 1 || isNaN(data9)) {
                                         validate60.errors = [
@@ -1226,7 +1356,7 @@ function validate60(
                                       }
                                     }
                                   }
-                                  var valid4 = _errs23 === errors;
+                                  var valid4 = _errs25 === errors;
                                   if (!valid4) {
                                     break;
                                   }
@@ -1246,7 +1376,7 @@ function validate60(
                             return false;
                           }
                         }
-                        var valid0 = _errs21 === errors;
+                        var valid0 = _errs23 === errors;
                       } else {
                         var valid0 = true;
                       }
@@ -1680,7 +1810,26 @@ const schema28 = {
   additionalProperties: false,
   description: "Where a value of the graph lives. Intermediates are listed so that `verify` can read them.",
   properties: {
-    dtype: { enum: ["float32", "float16", "int32", "uint32", "int64", "int8", "uint8", "bool"], type: "string" },
+    dtype: {
+      enum: [
+        "float32",
+        "float16",
+        "int64",
+        "uint64",
+        "int32",
+        "uint32",
+        "int16",
+        "uint16",
+        "int8",
+        "uint8",
+        "int4",
+        "uint4",
+        "int2",
+        "uint2",
+        "bool",
+      ],
+      type: "string",
+    },
     producer: { minimum: -1, type: "integer" },
     shape: { items: { minimum: 0, type: "integer" }, type: "array" },
     span: { $ref: "#/$defs/Span" },
@@ -1758,11 +1907,18 @@ function validate69(
             if (!(
               data0 === "float32" ||
               data0 === "float16" ||
+              data0 === "int64" ||
+              data0 === "uint64" ||
               data0 === "int32" ||
               data0 === "uint32" ||
-              data0 === "int64" ||
+              data0 === "int16" ||
+              data0 === "uint16" ||
               data0 === "int8" ||
               data0 === "uint8" ||
+              data0 === "int4" ||
+              data0 === "uint4" ||
+              data0 === "int2" ||
+              data0 === "uint2" ||
               data0 === "bool"
             )) {
               validate69.errors = [
@@ -2548,9 +2704,29 @@ validate57.evaluated = { props: true, dynamicProps: false, dynamicItems: false }
 
 const schema30 = {
   additionalProperties: false,
-  description: "One initializer inside a shard (a valid safetensors file); `offset` counts from the start of the file.",
+  description:
+    "One initializer inside a shard (a valid safetensors file); `offset` counts from the start of the file.\n\nElements below 8 bits are packed as in ONNX's TensorProto.raw_data: several to a byte, the first in the lowest bits.",
   properties: {
-    dtype: { enum: ["float32", "float16", "int32", "uint32", "int64", "int8", "uint8", "bool"], type: "string" },
+    dtype: {
+      enum: [
+        "float32",
+        "float16",
+        "int64",
+        "uint64",
+        "int32",
+        "uint32",
+        "int16",
+        "uint16",
+        "int8",
+        "uint8",
+        "int4",
+        "uint4",
+        "int2",
+        "uint2",
+        "bool",
+      ],
+      type: "string",
+    },
     file: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$", type: "string" },
     name: { type: "string" },
     offset: { minimum: 0, type: "integer" },
@@ -2640,11 +2816,18 @@ function validate75(
             if (!(
               data0 === "float32" ||
               data0 === "float16" ||
+              data0 === "int64" ||
+              data0 === "uint64" ||
               data0 === "int32" ||
               data0 === "uint32" ||
-              data0 === "int64" ||
+              data0 === "int16" ||
+              data0 === "uint16" ||
               data0 === "int8" ||
               data0 === "uint8" ||
+              data0 === "int4" ||
+              data0 === "uint4" ||
+              data0 === "int2" ||
+              data0 === "uint2" ||
               data0 === "bool"
             )) {
               validate75.errors = [

@@ -186,9 +186,19 @@ function toTyped({ dtype }: TensorInfo, values: Float64Array): TensorArray {
       return Uint32Array.from(values);
     case "int64":
       return BigInt64Array.from(values, (value) => BigInt(Math.round(value)));
+    case "uint64":
+      return BigUint64Array.from(values, (value) => BigInt(Math.round(value)));
+    case "int16":
+      return Int16Array.from(values);
+    case "uint16":
+      return Uint16Array.from(values);
     case "int8":
+    case "int4":
+    case "int2":
       return Int8Array.from(values);
     case "uint8":
+    case "uint4":
+    case "uint2":
     case "bool":
       return Uint8Array.from(values);
   }

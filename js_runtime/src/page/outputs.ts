@@ -11,7 +11,8 @@ const BINS = 64;
 
 /** A figure for one output. */
 export function outputFigure(info: TensorInfo, data: TensorArray): HTMLElement {
-  const values = data instanceof BigInt64Array ? Float64Array.from(data, Number) : data;
+  const values =
+    data instanceof BigInt64Array || data instanceof BigUint64Array ? Float64Array.from(data, Number) : data;
   const range = rangeOf(values);
   const caption = element(
     "figcaption",

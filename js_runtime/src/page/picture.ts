@@ -15,7 +15,7 @@ export interface Range {
 }
 
 /** Values of a tensor as plain numbers. */
-export type Values = Exclude<TensorArray, BigInt64Array> | Float64Array;
+export type Values = Exclude<TensorArray, BigInt64Array | BigUint64Array> | Float64Array;
 
 export function rangeOf(values: Values): Range {
   let low = Infinity;
