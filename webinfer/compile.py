@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 import onnx_ir as ir
@@ -17,12 +18,13 @@ from webinfer.kernel import Kernel, LoweredProgram
 from webinfer.package import MANIFEST, check_destination, file_entries, portable_model, shard_weights, write_package
 from webinfer.passes.contract import Stage
 from webinfer.passes.finish import Finish
-from webinfer.passes.fix_dims import FixDims
+from webinfer.passes.fix_dims import FixDims, FixShapes
 from webinfer.passes.fold import Fold
 from webinfer.passes.fuse import Fuse, Outline
 from webinfer.passes.legalize import Legalize
 from webinfer.passes.lower import lower
 from webinfer.passes.precision import Precision
+from webinfer.passes.specialise import Specialise
 from webinfer.plan import plan
 from webinfer.quality import BARS, compare_all
 from webinfer.reference import Reference
@@ -102,6 +104,35 @@ def export(
     track.begin("write")
     write_package(files, output, overwrite=overwrite)
     track.end(f"write: {sum(map(len, files.values())):,} bytes")
+
+
+@dataclass(frozen=True)
+class PackageFiles:
+    """A package in memory: path -> bytes of every file, and the model's inputs as the runtime takes them."""
+
+    files: dict[str, bytes]
+    inputs: list[manifest.TensorSpec]
+
+
+def compile_in_memory(
+    model: ir.Model, shapes: Mapping[str, Sequence[int]], values: Mapping[str, np.ndarray[Any, np.dtype[Any]]]
+) -> PackageFiles:
+    """Compile `model`, which changes, for inputs of `shapes` and with the inputs `values` made constant, in fp32.
+
+    The package fits every device. Raises a WebinferError for a model that cannot be compiled.
+    """
+    stages = [FixShapes(shapes), Specialise(values), *front_stages({}), *back_stages("fp32")]
+    for stage in stages:
+        stage.run(model)
+    files = compile_model(model, _register_tiers(model))
+    return PackageFiles(files, [_spec(v) for v in model.graph.inputs])
+
+
+def _register_tiers(model: ir.Model) -> list[Tier]:
+    """Tiers with tiles in registers: fp32, or those that hold 16-bit floats where the model has any."""
+    values = [*model.graph.inputs, *model.graph.initializers.values(), *(o for n in model.graph for o in n.outputs)]
+    precision = "fp16" if any(v.dtype == ir.DataType.FLOAT16 for v in values) else "fp32"
+    return [tier for tier in tiers_for("webgpu-all", precision) if tier.tiling == "register"]
 
 
 class _Track:

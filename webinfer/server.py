@@ -210,6 +210,8 @@ class _QuietServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Head and body of an answer are two writes: Nagle's algorithm would hold the second for the client's delayed ACK.
+    disable_nagle_algorithm = True
     owner: HostServer
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the base class names it)

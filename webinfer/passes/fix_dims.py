@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -56,17 +56,52 @@ class FixDims(Stage):
         if bad:
             raise SourceError(f"--dim {bad[0]}: a dimension is at least 1")
         if used:
-            for value in model.graph.outputs:
-                value.shape = None
-            for node in model.graph:
-                for output in node.outputs:
-                    output.shape = None
+            _forget_shapes(model)
         return Changes({f"{k}={n}": 1 for k, n in used.items()})
 
     def ensures(self, model: ir.Model) -> str | None:
         """Every input is static."""
         loose = [v.name for v in model.graph.inputs if v.shape is None or not v.shape.is_static()]
         return f"input {loose[0]!r} is still dynamic" if loose else None
+
+
+@dataclass(frozen=True)
+class FixShapes(Stage):
+    """Requires nothing; ensures that inputs have the given shapes. Shapes derived from the old ones are forgotten."""
+
+    shapes: Mapping[str, Sequence[int]]
+    name: ClassVar[str] = "fix shapes"
+
+    def apply(self, model: ir.Model) -> Changes:
+        """Raises SourceError where an input declares other sizes."""
+        changed = 0
+        for value in model.graph.inputs:
+            if value.name not in self.shapes:
+                continue
+            given = ir.Shape(self.shapes[value.name])
+            if value.shape == given:
+                continue
+            declared = value.shape
+            if declared is not None and (
+                len(declared) != len(given)
+                or any(isinstance(d, int) and d != n for d, n in zip(declared, given, strict=True))
+            ):
+                raise SourceError(f"input {value.name!r}: expected the shape {declared}, found {list(given)}")
+            value.shape = given
+            changed += 1
+        if changed:
+            _forget_shapes(model)
+        return Changes({"shapes given": changed})
+
+    def ensures(self, model: ir.Model) -> str | None:
+        """The shapes hold."""
+        wrong = [v.name for v in model.graph.inputs if v.name in self.shapes and v.shape != self.shapes[v.name]]
+        return f"input {wrong[0]!r} has another shape" if wrong else None
+
+
+def _forget_shapes(model: ir.Model) -> None:
+    for value in (*model.graph.outputs, *(o for node in model.graph for o in node.outputs)):
+        value.shape = None
 
 
 def _key(value: ir.Value, axis: int, dim: int | ir.SymbolicDim) -> str:

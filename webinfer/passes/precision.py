@@ -51,11 +51,12 @@ class Precision(Stage):
         return _Conversion(model, exponents).run()
 
     def ensures(self, model: ir.Model) -> str | None:
-        """Interface types, and no operator that mixes the two float types."""
-        if self.precision == "fp16":
-            changed = [v.name for v in (*model.graph.inputs, *model.graph.outputs) if v.dtype == _HALF]
-            if changed:
-                return f"{changed[0]!r} of the interface became float16"
+        """For fp16, interface types, and no operator that mixes the two float types."""
+        if self.precision == "fp32":
+            return None
+        changed = [v.name for v in (*model.graph.inputs, *model.graph.outputs) if v.dtype == _HALF]
+        if changed:
+            return f"{changed[0]!r} of the interface became float16"
         for node in model.graph:
             kept = _FLOAT32_INPUTS.get(node.op_type, ())
             types = {v.dtype for k, v in enumerate(node.inputs) if v is not None and k not in kept}
