@@ -43,7 +43,7 @@ struct Params { rows: u32, inner: u32, columns: u32 }
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> w: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> b: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> keep: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read> keep: array<u32>;
 @group(0) @binding(4) var<storage, read_write> h: array<vec4<f32>>;
 @group(0) @binding(5) var<uniform> P: Params;
 
@@ -53,7 +53,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (id.x >= P.rows * wide) { return; }
   let row = id.x / wide;
   let column = id.x % wide;
-  var sum = select(vec4<f32>(0.0), b[column], keep[column] != vec4<u32>(0u));
+  var sum = select(vec4<f32>(0.0), b[column], (vec4<u32>(keep[column]) & vec4<u32>(1u, 1u << 8u, 1u << 16u, 1u << 24u)) != vec4<u32>(0u));
   for (var k = 0u; k < P.inner; k++) { sum += x[row * P.inner + k] * w[k * wide + column]; }
   h[id.x] = sum;
 }
@@ -64,7 +64,7 @@ struct Params { rows: u32, inner: u32, columns: u32 }
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> w: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> b: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> keep: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read> keep: array<u32>;
 @group(0) @binding(4) var<storage, read_write> h: array<vec4<f32>>;
 @group(0) @binding(5) var<uniform> P: Params;
 
@@ -74,7 +74,7 @@ var<workgroup> tile: array<vec4<f32>, 16>;
 fn main(@builtin(local_invocation_index) local: u32, @builtin(workgroup_id) group: vec3<u32>) {
   let wide = P.columns / 4u;
   let column = group.x;
-  var sum = select(vec4<f32>(0.0), b[column], keep[column] != vec4<u32>(0u));
+  var sum = select(vec4<f32>(0.0), b[column], (vec4<u32>(keep[column]) & vec4<u32>(1u, 1u << 8u, 1u << 16u, 1u << 24u)) != vec4<u32>(0u));
   for (var start = 0u; start < P.inner; start += 16u) {
     if (start + local < P.inner) { tile[local] = w[(start + local) * wide + column]; }
     workgroupBarrier();
@@ -89,29 +89,32 @@ SCALE_SHIFT = """\
 struct Params { count: u32, columns: u32, factor: f32, sign: i32 }
 @group(0) @binding(0) var<storage, read> h: array<f32>;
 @group(0) @binding(1) var<storage, read> gain: array<f32>;
-@group(0) @binding(2) var<storage, read> offset: array<i32>;
+@group(0) @binding(2) var<storage, read> offset: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> y: array<f32>;
 @group(0) @binding(4) var<uniform> P: Params;
 
 @compute @workgroup_size(16, 1, 1)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (id.x >= P.count) { return; }
-  y[id.x] = h[id.x] * gain[0] * P.factor - f32(P.sign * offset[id.x % P.columns]);
+  y[id.x] = h[id.x] * gain[0] * P.factor - f32(P.sign * bitcast<i32>(offset[id.x % P.columns].x));
 }
 """
 
 # Without a uniform struct on purpose: a kernel may have no parameters.
 DOUBLE = """\
-@group(0) @binding(0) var<storage, read> offset: array<vec4<i32>>;
-@group(0) @binding(1) var<storage, read_write> z: array<vec4<i32>>;
+@group(0) @binding(0) var<storage, read> offset: array<vec2<u32>>;
+@group(0) @binding(1) var<storage, read_write> z: array<vec2<u32>>;
 
-@compute @workgroup_size(1, 1, 1)
-fn main() { z[0] = offset[0] + offset[0]; }
+@compute @workgroup_size(4, 1, 1)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  let v = offset[id.x];
+  z[id.x] = vec2<u32>(v.x << 1u, (v.y << 1u) | (v.x >> 31u));
+}
 """
 
 KERNELS: dict[str, tuple[str, int, list[tuple[str, str]], list[tuple[str, str]]]] = {
     "transpose": (TRANSPOSE, 16, [("source", "read"), ("packed", "read_write")], [("rows", "u32"), ("columns", "u32")]),
-    "double": (DOUBLE, 1, [("offset", "read"), ("z", "read_write")], []),
+    "double": (DOUBLE, 4, [("offset", "read"), ("z", "read_write")], []),
     "scale_shift": (
         SCALE_SHIFT,
         16,
@@ -141,12 +144,12 @@ def arrays() -> dict[str, np.ndarray]:
 
 
 def feeds() -> dict[str, np.ndarray]:
-    """The inputs, drawn from a fixed seed; an offset is negative, so that a wrong widening to 64 bits shows."""
+    """The inputs, drawn from a fixed seed; twice an offset is beyond 32 bits, and one is negative."""
     random = np.random.default_rng(2)
     return {
         "x": random.standard_normal((ROWS, INNER)).astype(np.float32),
         "gain": np.array(1.5, np.float32),
-        "offset": np.array([3, -7, 1_000_003, 0], np.int64),
+        "offset": np.array([3, -7, 2_000_000_000, 0], np.int64),
     }
 
 
@@ -185,13 +188,13 @@ def program(tiling: Literal["register", "workgroup"]) -> manifest.Program:
 
     hidden = span("activation", ROWS * COLUMNS * 4)
     # Two weights share a buffer; the re-packed one starts at the alignment of storage bindings.
-    arena = span("weight", 512 + COLUMNS * 4)
+    arena = span("weight", 512 + 16)
     b = arena.model_copy(update={"size_bytes": COLUMNS * 4})
     packed = arena.model_copy(update={"offset": 256, "size_bytes": INNER * COLUMNS * 4})
-    keep = arena.model_copy(update={"offset": 512, "size_bytes": COLUMNS * 4})
+    keep = arena.model_copy(update={"offset": 512, "size_bytes": 16})
     source = span("staging", COLUMNS * INNER * 4)
-    x, gain, offset = span("input", 32), span("input", 16), span("input", COLUMNS * 4)
-    y, z = span("output", ROWS * COLUMNS * 4), span("output", COLUMNS * 4)
+    x, gain, offset = span("input", 32), span("input", 16), span("input", COLUMNS * 8)
+    y, z = span("output", ROWS * COLUMNS * 4), span("output", COLUMNS * 8)
 
     def dispatch(
         kernel: str, node: str, args: list[manifest.Span], params: list[int | float], flops: int

@@ -2,7 +2,7 @@ struct Params { rows: u32, inner: u32, columns: u32 }
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> w: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> b: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> keep: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read> keep: array<u32>;
 @group(0) @binding(4) var<storage, read_write> h: array<vec4<f32>>;
 @group(0) @binding(5) var<uniform> P: Params;
 
@@ -12,7 +12,7 @@ var<workgroup> tile: array<vec4<f32>, 16>;
 fn main(@builtin(local_invocation_index) local: u32, @builtin(workgroup_id) group: vec3<u32>) {
   let wide = P.columns / 4u;
   let column = group.x;
-  var sum = select(vec4<f32>(0.0), b[column], keep[column] != vec4<u32>(0u));
+  var sum = select(vec4<f32>(0.0), b[column], (vec4<u32>(keep[column]) & vec4<u32>(1u, 1u << 8u, 1u << 16u, 1u << 24u)) != vec4<u32>(0u));
   for (var start = 0u; start < P.inner; start += 16u) {
     if (start + local < P.inner) { tile[local] = w[(start + local) * wide + column]; }
     workgroupBarrier();
