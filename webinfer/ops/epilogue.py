@@ -97,21 +97,26 @@ def render_epilogue(
     lanes: Literal[1, 4],
     *,
     bias: str | None = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
 ) -> Epilogue:
-    """Build the epilogue of `anchor` writing value `output`; `bias` is a per-channel value added first.
+    """Build the epilogue of `anchor` writing value `output`, from alpha v + beta bias on; the bias is per channel.
 
     Raises Unsupported where an operand has a shape that no kernel takes.
     """
-    if not steps and bias is None:
+    if not steps and bias is None and alpha == 1.0:
         return Epilogue("", (), 0, {})
     made = {anchor.outputs[0]} | {s.outputs[0] for s in steps}
     known = {anchor.outputs[0]: "v"}
     operands: list[Operand] = []
     scalars: dict[str, float] = {}
+    start = "v" if alpha == 1.0 else f"{add_scalar(scalars, alpha)} * v"
     if bias is not None:
         last = anchor.op_type in LAST_AXIS_ANCHORS
         operands.append(Operand("e0", bias, width=lanes if last else 1))
-        known[anchor.outputs[0]] = "(v + load_e0(c))"
+        start += " + load_e0(c)" if beta == 1.0 else f" + {add_scalar(scalars, beta)} * load_e0(c)"
+    if start != "v":
+        known[anchor.outputs[0]] = f"({start})"
     for step in steps:
         for name in step.inputs:
             if not name or name in known or name in made:
