@@ -19,6 +19,7 @@ from webinfer.package import MANIFEST, check_destination, file_entries, portable
 from webinfer.passes.contract import Stage
 from webinfer.passes.finish import Finish
 from webinfer.passes.fix_dims import FixDims, FixShapes
+from webinfer.passes.float_types import FloatTypes
 from webinfer.passes.fold import Fold
 from webinfer.passes.fuse import Fuse, Outline
 from webinfer.passes.legalize import Legalize
@@ -41,13 +42,13 @@ class Reporter(Protocol):
     def begin(self, stage: str, number: int, total: int) -> None:
         """Stage `number` of `total` (from 1) starts."""
 
-    def end(self, summary: str, notes: Sequence[str] = ()) -> None:
-        """The stage that began last is done: what it changed, how long it took, and remarks such as refusals."""
+    def end(self, summary: str, notes: Sequence[str] = (), warnings: Sequence[str] = ()) -> None:
+        """The stage that began last is done: what it changed, how long it took, remarks such as refusals, warnings."""
 
 
 def front_stages(dims: Mapping[str, int]) -> list[Stage]:
     """What every precision shares."""
-    return [FixDims(dims), Legalize(), Fold(), Fuse()]
+    return [FixDims(dims), Legalize(), FloatTypes(), Fold(), Fuse()]
 
 
 def back_stages(precision: FloatPrecision) -> list[Stage]:
@@ -151,7 +152,7 @@ class _Track:
     def run(self, stage: Stage, model: ir.Model) -> None:
         self.begin(stage.name)
         report = stage.run(model)
-        self._reporter.end(str(report), report.changes.notes)
+        self._reporter.end(str(report), report.changes.notes, report.changes.warnings)
 
 
 def _precision(name: str) -> FloatPrecision:
@@ -184,7 +185,7 @@ def _check_interface(opened: Source) -> None:
     for role, values in (("input", opened.model.graph.inputs), ("output", opened.model.graph.outputs)):
         for value in values:
             found = "no tensor" if value.dtype is None else _dtype(value.dtype)
-            if found not in get_args(manifest.DType):
+            if found not in (*get_args(manifest.DType), "float64", "bfloat16"):  # these two are read as float32
                 raise SourceError(
                     f"{opened.path}: {role} {value.name!r} is {found}; expected one of "
                     f"{', '.join(get_args(manifest.DType))}: cast it inside the model and export it again"

@@ -66,11 +66,15 @@ class Progress:
         else:
             self._line(label)
 
-    def end(self, summary: str, notes: Sequence[str] = ()) -> None:
+    def end(self, summary: str, notes: Sequence[str] = (), warnings: Sequence[str] = ()) -> None:
         """Show what the stage did."""
         if self._as_json:
-            self._line(json.dumps({"event": "end", "stage": self._stage, "summary": summary, "notes": list(notes)}))
-        elif self._verbose:
+            event = {"event": "end", "stage": self._stage, "summary": summary, "notes": notes, "warnings": warnings}
+            self._line(json.dumps(event))
+            return
+        for warning in warnings:
+            self._line(f"warning: {warning}")
+        if self._verbose:
             self._line(f"  {summary}")
             for note in notes:
                 self._line(f"    {note}")

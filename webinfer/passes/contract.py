@@ -16,10 +16,11 @@ from webinfer.errors import GraphError
 
 @dataclass(frozen=True)
 class Changes:
-    """What a stage did: counts by kind, and remarks for `-v` (refusals with their reasons)."""
+    """What a stage did: counts by kind, remarks for `-v` (refusals with their reasons), warnings that always show."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
