@@ -64,7 +64,9 @@ class SourceModel:
             given = [inputs] if isinstance(inputs, np.ndarray) else list(inputs)
             if len(given) != len(self._inputs):
                 names = ", ".join(v.name for v in self._inputs) or "none"
-                raise InputError(f"model {self._proto.graph.name!r}: expected inputs {names}, found {len(given)} arrays")
+                raise InputError(
+                    f"model {self._proto.graph.name!r}: expected inputs {names}, found {len(given)} arrays"
+                )
             inputs = dict(zip((v.name for v in self._inputs), given, strict=True))
         return {v.name: np.asarray(inputs[v.name]).astype(_declared(v), copy=False) for v in self._inputs}
 
@@ -172,8 +174,7 @@ def session(device: str) -> DeviceSession:
 
 
 @atexit.register
-def close_sessions() -> None:
-    """End every session of this process."""
+def _close_sessions() -> None:
     while _SESSIONS:
         _SESSIONS.popitem()[1].close()
 
