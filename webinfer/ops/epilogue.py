@@ -89,6 +89,13 @@ def chain(steps: tuple[Step, ...], known: dict[str, str]) -> tuple[list[str], li
     return lines, list(functions), flops
 
 
+def _load(binding: str, kind: Kind, lanes: Literal[1, 4]) -> tuple[str, Literal[1, 4]]:
+    """Expression that reads an operand of `kind`, and how many elements one load of it moves."""
+    if kind in ("scalar", "channel"):
+        return f"f32(load_{binding}({'0u' if kind == 'scalar' else 'c'}))", 1
+    return f"load_{binding}({'i' if kind == 'same' else 'c'})", lanes
+
+
 def render_epilogue(
     ctx: Lowering,
     steps: tuple[Step, ...],
@@ -113,8 +120,11 @@ def render_epilogue(
     start = "v" if alpha == 1.0 else f"{add_scalar(scalars, alpha)} * v"
     if bias is not None:
         last = anchor.op_type in LAST_AXIS_ANCHORS
-        operands.append(Operand("e0", bias, width=lanes if last else 1))
-        start += " + load_e0(c)" if beta == 1.0 else f" + {add_scalar(scalars, beta)} * load_e0(c)"
+        met = operand_kind(ctx.shape(bias), ctx.shape(output), anchor.op_type) if last else "channel"
+        assert met is not None
+        addend, width = _load("e0", met, lanes)
+        operands.append(Operand("e0", bias, width=width))
+        start += f" + {addend}" if beta == 1.0 else f" + {add_scalar(scalars, beta)} * {addend}"
     if start != "v":
         known[anchor.outputs[0]] = f"({start})"
     for step in steps:
@@ -127,20 +137,14 @@ def render_epilogue(
                 continue
             kind = operand_kind(ctx.shape(name), ctx.shape(output), anchor.op_type)
             binding = f"e{len(operands)}"
-            if kind == "scalar":
-                operands.append(Operand(binding, name, width=1))
-                known[name] = f"V(f32(load_{binding}(0u)))"
-            elif kind == "channel":
-                operands.append(Operand(binding, name, width=1))
-                known[name] = f"V(f32(load_{binding}(c)))"
-            elif kind in ("same", "last"):
-                operands.append(Operand(binding, name, width=lanes))
-                known[name] = f"V(load_{binding}({'i' if kind == 'same' else 'c'}))"
-            else:
+            if kind is None:
                 raise Unsupported(
                     f"epilogue operand {name} {list(ctx.shape(name))} on output "
                     f"{list(ctx.shape(output))} of {anchor.op_type}: do not fuse it"
                 )
+            loaded, width = _load(binding, kind, lanes)
+            operands.append(Operand(binding, name, width=width))
+            known[name] = f"V({loaded})"
     lines, functions, flops = chain(steps, known)
     result = known[steps[-1].outputs[0] if steps else anchor.outputs[0]]
     body = "\n  ".join([*lines, f"return {result};"])

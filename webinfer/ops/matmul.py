@@ -1,176 +1,132 @@
-"""MatMul and Gemm: register-tiled, workgroup-tiled, and a flat form for odd widths and transposed operands."""
+"""MatMul, Gemm and com.microsoft::FusedMatMul, described as loop nests (webinfer/ops/contraction.py)."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from webinfer.fused import FusedOp, Step
-from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.fused import FusedOp
+from webinfer.lowering import Lowering, Operand, Unsupported, lowers
 from webinfer.ops.case import Case, Graph
-from webinfer.ops.epilogue import render_epilogue
-from webinfer.ops.gemm import emit_gemm
-from webinfer.ops.pack import pack_rows
-
-_WORKGROUP = 64
-_ROWS = 4
+from webinfer.ops.contraction import ADD, Axis, RenderTail, contract, general
+from webinfer.ops.copy import strided_copy, strides_of
+from webinfer.ops.epilogue import operand_kind, render_epilogue
+from webinfer.ops.pointwise import broadcast_strides
 
 
-@dataclass(frozen=True)
-class Product:
-    """y[b] = x[b] @ w[b] with strides in elements; a batch stride of 0 repeats the operand."""
-
-    batch: int
-    rows: int
-    depth: int
-    columns: int
-    x_strides: tuple[int, int, int]  # batch, row, depth
-    w_strides: tuple[int, int, int]  # batch, depth, column
-
-
-def _batch_strides(shape: tuple[int, ...], batch: int, matrix: int) -> int:
-    own = math.prod(shape[:-2])
-    if own not in (1, batch):
-        raise Unsupported(f"batch dimensions {list(shape[:-2])} broadcast in part: Expand the operand first")
-    return 0 if own == 1 else matrix
+def matmul_axes(
+    x: Sequence[int], w: Sequence[int], x_strides: Sequence[int] = (), w_strides: Sequence[int] = ()
+) -> tuple[list[Axis], Axis]:
+    """Output axes and depth of NumPy's matmul; strides are row-major unless given."""
+    x_strides, w_strides = x_strides or strides_of(x), w_strides or strides_of(w)
+    depth = Axis(x[-1], x_strides[-1], w_strides[-2:][0])
+    rows = [Axis(x[-2], x_strides[-2], 0)] if len(x) > 1 else []
+    columns = [Axis(w[-1], 0, w_strides[-1])] if len(w) > 1 else []
+    batch = []
+    for d in range(-max(len(x), len(w)), -2):
+        size_x, step_x = (x[d], x_strides[d]) if len(x) >= -d else (1, 0)
+        size_w, step_w = (w[d], w_strides[d]) if len(w) >= -d else (1, 0)
+        size = size_w if size_x == 1 else size_x
+        batch.append(Axis(size, 0 if size_x == 1 else step_x, 0 if size_w == 1 else step_w))
+    return [*batch, *rows, *columns], depth
 
 
 @lowers("MatMul")
 def lower_matmul(op: FusedOp, ctx: Lowering) -> None:
-    """Semantics of NumPy's matmul; leading dimensions of x join the rows where w is a single matrix."""
+    """Semantics of NumPy's matmul."""
     assert op.anchor is not None
-    x, w = ctx.shape(op.anchor.inputs[0]), ctx.shape(op.anchor.inputs[1])
-    x = (1, *x) if len(x) == 1 else x
-    w = (*w, 1) if len(w) == 1 else w
-    depth, columns = w[-2:]
-    if math.prod(w[:-2]) == 1:
-        product = Product(1, math.prod(x[:-1]), depth, columns, (0, depth, 1), (0, columns, 1))
-    else:
-        batch = max(math.prod(x[:-2]), math.prod(w[:-2]))
-        product = Product(
-            batch,
-            x[-2],
-            depth,
-            columns,
-            (_batch_strides(x, batch, x[-2] * depth), depth, 1),
-            (_batch_strides(w, batch, depth * columns), columns, 1),
-        )
-    _emit(op, ctx, product, None)
+    x, w = op.anchor.inputs
+    output, depth = matmul_axes(ctx.shape(x), ctx.shape(w))
+    contract(ctx, op.name, (x, w), op.output, output=output, depth=[depth], tail=_tail(op, ctx))
+
+
+@lowers("FusedMatMul", domain="com.microsoft")
+def lower_fused_matmul(op: FusedOp, ctx: Lowering) -> None:
+    """Compute alpha A' B': transA swaps the last two axes, transBatchA moves the first one before the last."""
+    assert op.anchor is not None
+    step = op.anchor
+    views = [
+        _transposed(ctx.shape(name), step.int(f"trans{letter}", 0), step.int(f"transBatch{letter}", 0))
+        for name, letter in zip(step.inputs, "AB", strict=True)
+    ]
+    (x, x_strides), (w, w_strides) = views
+    output, depth = matmul_axes(x, w, x_strides, w_strides)
+    tail = _tail(op, ctx, alpha=step.float("alpha", 1.0))
+    contract(ctx, op.name, (step.inputs[0], step.inputs[1]), op.output, output=output, depth=[depth], tail=tail)
+
+
+def _transposed(shape: Sequence[int], matrix: int, batch: int) -> tuple[list[int], list[int]]:
+    """Sizes and strides of a FusedMatMul operand as it takes part in the product; vectors are not transposed."""
+    order = list(range(len(shape)))
+    if len(shape) > 1:
+        if batch:
+            order = [*order[1:-1], order[0], order[-1]]
+        if matrix:
+            order = [*order[:-2], order[-1], order[-2]]
+    strides = strides_of(shape)
+    return [shape[d] for d in order], [strides[d] for d in order]
 
 
 @lowers("Gemm")
 def lower_gemm(op: FusedOp, ctx: Lowering) -> None:
-    """Compute A' B' + C; raises Unsupported for an alpha or beta other than 1 and for a C that is not per column."""
+    """Compute alpha A' B' + beta C; raises Unsupported for an alpha or beta other than 1 on integers."""
     assert op.anchor is not None
     step = op.anchor
-    if step.float("alpha", 1.0) != 1.0 or (len(step.inputs) > 2 and step.float("beta", 1.0) != 1.0):
-        raise Unsupported("alpha or beta other than 1: scale the weights instead")
-    a, b = ctx.shape(step.inputs[0]), ctx.shape(step.inputs[1])
-    trans_a, trans_b = step.int("transA", 0), step.int("transB", 0)
-    rows, depth = (a[1], a[0]) if trans_a else a
-    columns = b[0] if trans_b else b[1]
-    bias = step.inputs[2] if len(step.inputs) > 2 and step.inputs[2] else None
-    if bias and ctx.size(bias) != columns:
-        raise Unsupported(f"addend of shape {list(ctx.shape(bias))}: use an Add after the Gemm")
-    product = Product(
-        1,
-        rows,
-        depth,
-        columns,
-        (0, 1, rows) if trans_a else (0, depth, 1),
-        (0, 1, depth) if trans_b else (0, columns, 1),
+    shapes, strides = zip(
+        *(
+            _transposed(ctx.shape(name), step.int(flag, 0), 0)
+            for name, flag in zip(step.inputs, ("transA", "transB"), strict=False)
+        ),
+        strict=True,
     )
-    _emit(op, ctx, product, bias)
-
-
-def _emit(op: FusedOp, ctx: Lowering, p: Product, bias: str | None) -> None:
-    assert op.anchor is not None
-    step: Step = op.anchor
-    x, w = step.inputs[:2]
-    contiguous_x = p.x_strides[1:] == (p.depth, 1)
-    contiguous_w = p.w_strides[1:] == (p.columns, 1)
-    if p.columns % 4 or not contiguous_x or not (contiguous_w or (ctx.is_weight(w) and p.batch == 1)):
-        _flat(op, ctx, p, bias)
+    output, depth = matmul_axes(*shapes, *strides)
+    c = step.inputs[2] if len(step.inputs) > 2 and step.inputs[2] else None
+    alpha, beta = step.float("alpha", 1.0), step.float("beta", 1.0) if c else 1.0
+    shape = ctx.shape(op.output)
+    operands = (step.inputs[0], step.inputs[1])
+    if ctx.element(op.output) != "f32":
+        if alpha != 1.0 or beta != 1.0:
+            raise Unsupported("alpha or beta other than 1 on integers: multiply the operands instead")
+        if c:
+            extra = broadcast_strides(ctx.shape(c), shape)
+            _integer_gemm(op, ctx, [replace(a, extra=(s,)) for a, s in zip(output, extra, strict=True)], depth, c)
+        else:
+            contract(ctx, op.name, operands, op.output, output=output, depth=[depth])
         return
-    epilogue = render_epilogue(ctx, op.epilogue, step, op.output, 4, bias=bias)
-    if not contiguous_w:
-        w = pack_rows(
-            ctx, w, op.name, rows=p.columns, depth=p.depth, row_stride=p.depth, depth_stride=1, depth_major=True
-        )
-    columns4 = p.columns // 4
-    tiled = ctx.tier.tiling == "workgroup" and p.rows >= 16
-    flops = 2 * p.batch * p.rows * p.depth * p.columns + epilogue.flops * ctx.size(op.output)
-    x_batch = p.rows if p.x_strides[0] else 0
-    w_batch = p.depth * columns4 if p.w_strides[0] else 0
-    params: dict[str, int | float] = {"rows": p.rows, "columns4": columns4, "x_batch": x_batch, "w_batch": w_batch}
-    tail = [Operand("w", w), *epilogue.operands, Operand("y", op.output, "read_write")]
-    if tiled:
-        emit_gemm(
-            ctx,
-            op.name,
-            "matmul",
-            operands=[Operand("x", x, width=1), *tail],
-            params=params | {"depth": p.depth},
-            batch=p.batch,
-            rows=p.rows,
-            columns4=columns4,
-            half=ctx.tier.f16 == "arithmetic" and ctx.dtype(op.output) == "float16",
-            flops=flops,
-            epilogue=epilogue,
-        )
-        return
-    width = 4 if p.depth % 4 == 0 else 1
-    rows = min(_ROWS, p.rows)
-    ctx.emit(
-        "matmul_register",
-        node=op.name,
-        operands=[Operand("x", x, width=4 if width == 4 else 1), *tail],
-        # depth counts loads of x; w advances once per element of the depth.
-        params=params | {"depth": p.depth // width},
-        workgroups=(ceil_div(columns4, _WORKGROUP), ceil_div(p.rows, rows), p.batch),
-        workgroup_size=(_WORKGROUP, 1, 1),
-        flops=flops,
-        epilogue=epilogue,
-        scalars=epilogue.scalars,
-        rows=rows,
-        depth_width=width,
-    )
+    if c and operand_kind(ctx.shape(c), shape, "Gemm") is None:
+        whole = ctx.scratch(f"{op.output}#c", shape, ctx.dtype(c))
+        strided_copy(ctx, op.name, c, whole, shape, broadcast_strides(ctx.shape(c), shape))
+        c = whole
+    tail = _tail(op, ctx, bias=c, alpha=alpha, beta=beta)
+    contract(ctx, op.name, operands, op.output, output=output, depth=[depth], tail=tail)
 
 
-def _flat(op: FusedOp, ctx: Lowering, p: Product, bias: str | None) -> None:
+def _integer_gemm(op: FusedOp, ctx: Lowering, output: Sequence[Axis], depth: Axis, c: str) -> None:
     assert op.anchor is not None
-    epilogue = render_epilogue(ctx, op.epilogue, op.anchor, op.output, 1, bias=bias)
-    elements = ctx.size(op.output)
-    ctx.emit(
-        "matmul_flat",
-        node=op.name,
-        operands=[
-            Operand("x", op.anchor.inputs[0], width=1),
-            Operand("w", op.anchor.inputs[1], width=1),
-            *epilogue.operands,
-            Operand("y", op.output, "read_write"),
-        ],
-        params={
-            "elements": elements,
-            "rows": p.rows,
-            "depth": p.depth,
-            "columns": p.columns,
-            "x_batch_stride": p.x_strides[0],
-            "x_row_stride": p.x_strides[1],
-            "x_depth_stride": p.x_strides[2],
-            "w_batch_stride": p.w_strides[0],
-            "w_depth_stride": p.w_strides[1],
-            "w_column_stride": p.w_strides[2],
-        },
-        workgroups=grid(ceil_div(ceil_div(elements, 4), _WORKGROUP)),
-        workgroup_size=(_WORKGROUP, 1, 1),
-        flops=2 * p.batch * p.rows * p.depth * p.columns + epilogue.flops * elements,
-        epilogue=epilogue,
-        scalars=epilogue.scalars,
+    names = zip("xwc", (*op.anchor.inputs[:2], c), strict=True)
+    element = ctx.element(op.output)
+    general(
+        ctx,
+        op.name,
+        [Operand(binding, name, width=1) for binding, name in names],
+        op.output,
+        output=output,
+        depth=[depth],
+        result=ADD[element].format("sum", "load_c(c_at)"),
     )
+
+
+def _tail(
+    op: FusedOp, ctx: Lowering, *, bias: str | None = None, alpha: float = 1.0, beta: float = 1.0
+) -> RenderTail | None:
+    """What renders the epilogue, or None where there is nothing to do after the product."""
+    assert op.anchor is not None
+    if not op.epilogue and bias is None and alpha == 1.0:
+        return None
+    anchor, output = op.anchor, op.output
+    return lambda lanes: render_epilogue(ctx, op.epilogue, anchor, output, lanes, bias=bias, alpha=alpha, beta=beta)
 
 
 def _matmul(x: Sequence[int], w: Sequence[int], constant: bool, g: Graph) -> None:
