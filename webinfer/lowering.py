@@ -141,11 +141,14 @@ class Lowering:
         self.program.values[name] = Value(name, dtype, tuple(shape))
         return name
 
-    def packed(self, name: str, shape: Sequence[int], dtype: str) -> tuple[str, bool]:
-        """Declare a weight that load-time dispatches produce. False: it exists already and needs no dispatch."""
+    def packed(self, name: str, shape: Sequence[int], dtype: str, *, of: str) -> tuple[str, bool]:
+        """Declare what dispatches make of `of`, at load where that is a weight (prepare=self.is_weight(of)).
+
+        False: it exists already and needs no dispatch.
+        """
         if name in self.program.values:
             return name, False
-        self.program.values[name] = Value(name, dtype, tuple(shape), "weight")
+        self.program.values[name] = Value(name, dtype, tuple(shape), "weight" if self.is_weight(of) else "activation")
         return name, True
 
     def view(self, name: str, base: str, offset: int = 0) -> bool:

@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any, Literal
 
 from webinfer.fused import FusedOp
-from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.lowering import MAX_WORKGROUPS, Lowering, Operand, Unsupported, ceil_div, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.channel_product import ChannelProduct, emit_pointwise, emit_tiled
+from webinfer.ops.elements import emit_elements
 from webinfer.ops.epilogue import Epilogue, render_epilogue
 from webinfer.ops.pack import pack_rows
 from webinfer.ops.window import Geometry, geometry, window_params
@@ -22,19 +23,20 @@ _WORKGROUP = 64
 def lower_conv(op: FusedOp, ctx: Lowering) -> None:
     """Pick the kernel by geometry and tier."""
     assert op.anchor is not None
-    g = geometry(ctx, op)
-    pointwise = g.taps == 1 and g.stride == (1, 1) and g.pad == (0, 0) and g.out == g.size and g.groups == 1
+    weight = op.anchor.inputs[1]
+    g = geometry(ctx, op, x=op.sources()[0], weight=weight)
+    pointwise = g.taps == 1 and set(g.stride) == {1} and not any(g.pad) and g.out == g.size and g.groups == 1
     same3x3 = (g.kernel, g.stride, g.dilation, g.pad) == ((3, 3), (1, 1), (1, 1), (1, 1)) and g.out == g.size
     if len(op.sources()) > 1 and not pointwise:
         raise Unsupported("a joined input needs a 1x1 convolution")
     if op.enlarged and not (same3x3 and g.groups == 1 and g.size[1] % 8 == 0):
         raise Unsupported("an enlarged input needs a 3x3 convolution, stride 1, padding 1, width a multiple of 8")
     aligned = g.plane % 4 == 0 and (g.groups == 1 or (g.channels // g.groups) % 4 == 0)
-    if not aligned:
+    if not aligned or max(g.batch, g.channels, g.plane // 256) > MAX_WORKGROUPS:
         _flat(op, ctx, g)
-    elif same3x3 and winograd_pays(g):
+    elif same3x3 and winograd_pays(g) and ctx.is_weight(weight):
         emit_winograd(op, ctx, g, _epilogue(op, ctx, 4))
-    elif ctx.tier.tiling == "workgroup" and g.groups == 1 and g.channels >= 16:
+    elif ctx.tier.tiling == "workgroup" and g.groups == 1 and g.channels >= 16 and (pointwise or len(g.size) == 2):
         _workgroup(op, ctx, g, pointwise)
     elif pointwise:
         _pointwise(op, ctx, g)
@@ -124,6 +126,7 @@ def _general(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
         flops=_flops(ctx, op, g, epilogue),
         epilogue=epilogue,
         scalars=epilogue.scalars,
+        rank=len(g.size),
     )
 
 
@@ -131,23 +134,18 @@ def _flat(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     assert op.anchor is not None
     if len(op.sources()) > 1:
         raise Unsupported("a joined input needs planes that are a multiple of 4")
-    epilogue = _epilogue(op, ctx, 1)
-    elements = ctx.size(op.output)
-    ctx.emit(
+    emit_elements(
+        ctx,
         "conv_flat",
-        node=op.name,
-        operands=[
-            Operand("x", op.sources()[0], width=1),
-            Operand("w", op.anchor.inputs[1], width=1),
-            *epilogue.operands,
-            Operand("y", op.output, "read_write"),
-        ],
-        params=window_params(g) | {"groups": g.groups, "elements": elements},
-        workgroups=grid(ceil_div(ceil_div(elements, 4), _WORKGROUP)),
-        workgroup_size=(_WORKGROUP, 1, 1),
-        flops=_flops(ctx, op, g, epilogue),
-        epilogue=epilogue,
-        scalars=epilogue.scalars,
+        op.name,
+        op.output,
+        [Operand("x", op.sources()[0], width=1), Operand("w", op.anchor.inputs[1], width=1)],
+        window_params(g) | {"groups": g.groups},
+        flops=2 * g.depth * g.taps,
+        epilogue=_epilogue(op, ctx, 1),
+        rank=len(g.size),
+        zero_x=False,
+        zero_w=False,
     )
 
 

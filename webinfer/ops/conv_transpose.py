@@ -171,7 +171,7 @@ def _packed_weight(op: FusedOp, ctx: Lowering, g: Geometry) -> str:
     weight = op.anchor.inputs[1]
     taps = g.kernel[0] * g.kernel[1]
     count = g.groups * ceil_div(g.channels, 4) * taps * g.depth
-    name, new = ctx.packed(f"{weight}/transposed{g.groups}", (count * 4,), ctx.dtype(weight))
+    name, new = ctx.packed(f"{weight}/transposed{g.groups}", (count * 4,), ctx.dtype(weight), of=weight)
     if new:
         ctx.emit(
             "conv_transpose_pack",
@@ -186,7 +186,7 @@ def _packed_weight(op: FusedOp, ctx: Lowering, g: Geometry) -> str:
                 "channels": g.channels,
                 "blocks_per_group": ceil_div(g.channels, 4),
             },
-            prepare=True,
+            prepare=ctx.is_weight(weight),
         )
     return name
 

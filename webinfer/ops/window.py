@@ -1,18 +1,19 @@
-"""Windows of convolutions and pooling: their pads, and 1-D ones lifted to 2-D."""
+"""Windows of convolutions and pooling over any number of axes: their pads, geometry and uniforms."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webinfer.fused import FusedOp, Step
-from webinfer.lowering import Lowering, Unsupported, ceil_div
+from webinfer.lowering import Lowering, ceil_div
+from webinfer.ops.elements import axes
 
 
-def lift(values: Sequence[int], neutral: int) -> tuple[int, int]:
-    """Values per spatial axis as (y, x); an image of one axis has height 1 and `neutral` attributes along it."""
-    y, x = (neutral, *values)[-2:]
-    return y, x
+def lift(values: Sequence[int], neutral: int) -> tuple[int, ...]:
+    """Values per spatial axis, outermost first; an image of one axis has height 1 and `neutral` attributes along it."""
+    return (*[neutral] * (2 - len(values)), *values)
 
 
 def pads(
@@ -27,38 +28,38 @@ def pads(
     rank = len(size)
     mode = step.string("auto_pad", "NOTSET")
     if not mode.startswith("SAME"):
-        given = step.ints("pads", (0,) * 2 * rank) if mode == "NOTSET" else (0,) * 2 * rank
+        given = step.ints("pads", (0,) * 2 * rank) if mode in ("NOTSET", "") else (0,) * 2 * rank
         return given[:rank], given[rank:]
-    axes = zip(size, out, kernel, stride, dilation, strict=True)
-    totals = [max((o - 1) * s + d * (k - 1) + 1 - n, 0) for n, o, k, s, d in axes]
+    along = zip(size, out, kernel, stride, dilation, strict=True)
+    totals = [max((o - 1) * s + d * (k - 1) + 1 - n, 0) for n, o, k, s, d in along]
     begin = tuple(t // 2 if mode == "SAME_UPPER" else ceil_div(t, 2) for t in totals)
     return begin, tuple(t - b for t, b in zip(totals, begin, strict=True))
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """A 2-D convolution (1-D ones are lifted: height 1). All sizes in elements."""
+    """A convolution over two or more axes, outermost first in every tuple; 1-D ones are lifted: height 1."""
 
     batch: int
     depth: int  # input channels per group
     channels: int
     groups: int
-    size: tuple[int, int]
-    out: tuple[int, int]
-    kernel: tuple[int, int]
-    stride: tuple[int, int]
-    dilation: tuple[int, int]
-    pad: tuple[int, int]  # top, left
+    size: tuple[int, ...]
+    out: tuple[int, ...]
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    pad: tuple[int, ...]  # before the first element
 
     @property
     def plane(self) -> int:
         """Elements of one output channel."""
-        return self.out[0] * self.out[1]
+        return math.prod(self.out)
 
     @property
     def taps(self) -> int:
         """Kernel elements per input channel."""
-        return self.kernel[0] * self.kernel[1]
+        return math.prod(self.kernel)
 
     @property
     def flops(self) -> int:
@@ -66,29 +67,22 @@ class Geometry:
         return 2 * self.batch * self.channels * self.plane * self.depth * self.taps
 
 
-def geometry(ctx: Lowering, op: FusedOp) -> Geometry:
-    """Read a Conv's geometry. Raises Unsupported for 3-D convolutions."""
+def geometry(ctx: Lowering, op: FusedOp, *, x: str, weight: str) -> Geometry:
+    """Read the geometry of a convolution of value `x` with `weight` [channels, depth, *kernel]."""
     assert op.anchor is not None
-    sources = op.sources()
-    x = ctx.shape(sources[0])
-    weight = ctx.shape(op.anchor.inputs[1])
-    rank = len(x) - 2
-    if op.enlarged:
-        x = (*x[:2], 2 * x[2], 2 * x[3])
-    if rank > 2:
-        raise Unsupported(f"{rank}-D convolution: split the depth axis into 2-D convolutions")
-    kernel = weight[2:]
+    shape, w, out = ctx.shape(x), ctx.shape(weight), ctx.shape(op.output)
+    rank = len(shape) - 2
+    size = tuple(2 * n for n in shape[2:]) if op.enlarged else shape[2:]
     stride, dilation = op.anchor.ints("strides", (1,) * rank), op.anchor.ints("dilations", (1,) * rank)
-    out = ctx.shape(op.output)
-    pad, _ = pads(op.anchor, x[2:], out[2:], kernel, stride, dilation)
+    pad, _ = pads(op.anchor, size, out[2:], w[2:], stride, dilation)
     return Geometry(
-        batch=x[0],
-        depth=weight[1],
-        channels=weight[0],
+        batch=shape[0],
+        depth=w[1],
+        channels=w[0],
         groups=op.anchor.int("group", 1),
-        size=lift(x[2:], 1),
+        size=lift(size, 1),
         out=lift(out[2:], 1),
-        kernel=lift(kernel, 1),
+        kernel=lift(w[2:], 1),
         stride=lift(stride, 1),
         dilation=lift(dilation, 1),
         pad=lift(pad, 0),
@@ -96,20 +90,7 @@ def geometry(ctx: Lowering, op: FusedOp) -> Geometry:
 
 
 def window_params(g: Geometry) -> dict[str, int | float]:
-    """What a kernel must know to gather the window of any output element."""
-    return {
-        "channels": g.channels,
-        "depth": g.depth,
-        "height": g.size[0],
-        "width": g.size[1],
-        "out_height": g.out[0],
-        "out_width": g.out[1],
-        "kernel_y": g.kernel[0],
-        "kernel_x": g.kernel[1],
-        "stride_y": g.stride[0],
-        "stride_x": g.stride[1],
-        "dilation_y": g.dilation[0],
-        "dilation_x": g.dilation[1],
-        "pad_top:i32": g.pad[0],
-        "pad_left:i32": g.pad[1],
-    }
+    """What a kernel must know to gather the window of any output element (lib/window.wgsl.j2)."""
+    return {"channels": g.channels, "depth": g.depth} | axes(
+        size=g.size, out=g.out, kernel=g.kernel, stride=g.stride, dilation=g.dilation, pad=g.pad
+    )

@@ -39,7 +39,7 @@ def emit_winograd(op: FusedOp, ctx: Lowering, g: Geometry, epilogue: Epilogue) -
     weight = op.anchor.inputs[1]
     tiles_y, width4 = ceil_div(g.size[0], 4), g.size[1] // 4
     tiles = g.batch * tiles_y * width4
-    u, new = ctx.packed(f"{weight}/winograd", (36, ceil_div(g.channels, 4), g.depth, 4), "float32")
+    u, new = ctx.packed(f"{weight}/winograd", (36, ceil_div(g.channels, 4), g.depth, 4), "float32", of=weight)
     if new:
         ctx.emit(
             "winograd_weight",
