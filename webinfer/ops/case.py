@@ -118,9 +118,13 @@ class Graph:
         )
         return self.node(label, inputs, outputs, domain=DOMAIN, **attributes)
 
-    def output(self, *names: str, shape: Sequence[int] | None = None) -> None:
-        """Declare model outputs; shapes are inferred where onnx can (it cannot for GroupNormalization)."""
-        self._outputs += [helper.make_tensor_value_info(self._scoped(n), self.float_type, shape) for n in names]
+    def output(self, *names: str, shape: Sequence[int] | None = None, dtype: int | None = None) -> None:
+        """Declare model outputs; shapes are inferred where onnx can (it cannot for GroupNormalization).
+
+        dtype: ONNX element type of outputs that are not the case's floats.
+        """
+        kind = self.float_type if dtype is None else dtype
+        self._outputs += [helper.make_tensor_value_info(self._scoped(n), kind, shape) for n in names]
 
     def model(self) -> onnx.ModelProto:
         """The model with inferred shapes."""
