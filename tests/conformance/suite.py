@@ -66,11 +66,10 @@ def all_tests() -> list[Test]:
         Test(c.name, ops.get(c.name.partition("_expanded")[0], ops[c.name]), c.rtol, c.atol, _in_memory(c))
         for c in cases
     ]
-    for kind in _STORED:
-        for case in loader.load_model_tests(kind=kind):
-            found.append(Test(f"{kind}/{case.name}", kind, case.rtol, case.atol, _stored(case)))
-    for case in loader.load_model_tests(kind="real"):
-        found.append(Test(f"real/{case.name}", "real", case.rtol, case.atol, _light(case)))
+    for kind in (*_STORED, "real"):
+        read = _light if kind == "real" else _stored
+        cases = loader.load_model_tests(kind=kind)
+        found += [Test(f"{kind}/{case.name}", kind, case.rtol, case.atol, read(case)) for case in cases]
     return sorted(found, key=lambda test: test.name)
 
 

@@ -11,17 +11,17 @@ import onnx_ir as ir
 
 from webinfer.passes.contract import Changes, Stage
 
-_AXES = {name: (1,) for name in ("Squeeze", "Unsqueeze", "CumSum", "CumProd")}
-_AXES |= {f"Reduce{kind}": (1,) for kind in ("Sum", "Mean", "Max", "Min", "Prod", "L1", "L2")}
-_AXES |= {f"Reduce{kind}": (1,) for kind in ("LogSum", "LogSumExp", "SumSquare")}
+_REDUCTIONS = ("Sum", "Mean", "Max", "Min", "Prod", "L1", "L2", "LogSum", "LogSumExp", "SumSquare")
 # Inputs, by position, that an operator's kernels need as constants: they decide shapes, addresses or control flow.
 DECIDING: Mapping[str, tuple[int, ...]] = {
-    **_AXES,
+    **{f"Reduce{kind}": (1,) for kind in _REDUCTIONS},
     "AffineGrid": (1,),
     "BlackmanWindow": (0,),
     "CenterCropPad": (1,),
     "Col2Im": (1, 2),
     "ConstantOfShape": (0,),
+    "CumProd": (1,),
+    "CumSum": (1,),
     "DFT": (1, 2),
     "Dropout": (1, 2),
     "Expand": (1,),
@@ -40,9 +40,11 @@ DECIDING: Mapping[str, tuple[int, ...]] = {
     "STFT": (1, 3),
     "Slice": (1, 2, 3, 4),
     "Split": (1,),
+    "Squeeze": (1,),
     "Tile": (1, 2),
     "TopK": (1,),
     "Trilu": (1,),
+    "Unsqueeze": (1,),
     "Upsample": (1,),
 }
 # Results that depend on the shape of the input, not on its values.
