@@ -22,6 +22,15 @@ ITEMSIZE = {
 # Bits of one element of an initializer that lies in GPU memory as ONNX packs it, several to a word, lowest bits first.
 PACKED_BITS = {"int16": 16, "uint16": 16, "int8": 8, "uint8": 8, "bool": 8, "int4": 4, "uint4": 4, "int2": 2, "uint2": 2}
 
+# Element type and packing as which a kernel that only moves elements binds a tensor: bits pass as they are, NaN included.
+# A 64-bit integer is two words side by side; types that are not listed are words already.
+MOVED_AS = {
+    "float32": ("uint32", False),
+    "float16": ("uint16", True),
+    "int64": ("uint32", False),
+    "uint64": ("uint32", False),
+}
+
 
 def element_type(dtype: str) -> str:
     """WGSL type of one element as kernels see it: f32, i32, u32 (bool is 0 or 1), vec2<u32> for 64-bit integers."""
@@ -32,6 +41,16 @@ def element_type(dtype: str) -> str:
     return "i32" if dtype.startswith("int") else "u32"
 
 
+def word_type(dtype: str) -> str:
+    """WGSL type of one word of a tensor that is moved as bits: u32, or i32 for signed integers of at most 32 bits."""
+    return element_type(MOVED_AS[dtype][0] if dtype in MOVED_AS else dtype)
+
+
+def words(dtype: str) -> int:
+    """Words per element of a tensor that is moved as bits: two for 64-bit integers."""
+    return 2 if ITEMSIZE[dtype] == 8 else 1
+
+
 @dataclass(frozen=True)
 class Binding:
     """A storage binding as the shader declares it.
@@ -39,7 +58,8 @@ class Binding:
     dtype is the element type in ONNX's spelling ("float32", "float16", "int32", ...); `width` is how many consecutive
     elements one load or store moves (1 or 4; 64-bit integers: 1). Outputs of 16-bit floats must use width 4, so that no
     two invocations write into one 32-bit word. `shifted` adds a uniform `<name>_base` (in units of `width` elements) to
-    every index: views whose byte offset is not a multiple of 256 need it. `packed`: an initializer of PACKED_BITS.
+    every index: views whose byte offset is not a multiple of 256 need it. `packed`: an initializer of PACKED_BITS, or
+    float16 moved as bits. `atomic`: the elements are atomic<u32> and have no accessors.
     """
 
     name: str
@@ -48,6 +68,7 @@ class Binding:
     width: Literal[1, 4] = 4
     shifted: bool = False
     packed: bool = False
+    atomic: bool = False
 
 
 @dataclass(frozen=True)

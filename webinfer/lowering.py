@@ -17,6 +17,7 @@ from webinfer.errors import GraphError, UnsupportedError
 from webinfer.fused import FusedOp
 from webinfer.kernel import (
     ITEMSIZE,
+    MOVED_AS,
     PACKED_BITS,
     Binding,
     Dispatch,
@@ -56,12 +57,17 @@ def lowers(*op_types: str, domain: str = "") -> Callable[[Lower], Lower]:
 
 @dataclass(frozen=True)
 class Operand:
-    """One storage binding of a dispatch: shader name, value, access, and elements moved per access."""
+    """One storage binding of a dispatch: shader name, value, access, and elements moved per access.
+
+    bits: the kernel moves elements without reading them as numbers (MOVED_AS); indices then count words.
+    """
 
     name: str
     value: str
     access: Literal["read", "read_write"] = "read"
     width: Literal[1, 4] = 4
+    bits: bool = False
+    atomic: bool = False
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -191,9 +197,14 @@ class Lowering:
         bindings, bases = [], []
         for o in operands:
             value = self._value(o.value)
-            remainder = value.offset * ITEMSIZE[value.dtype] % ALIGNMENT
-            base = remainder // (ITEMSIZE[value.dtype] * o.width)
-            bindings.append(Binding(o.name, o.access, value.dtype, o.width, remainder > 0, value.packed))
+            dtype, packed = value.dtype, value.packed
+            remainder = value.offset * ITEMSIZE[dtype] % ALIGNMENT
+            item = ITEMSIZE[dtype]
+            if o.bits and dtype in MOVED_AS:
+                dtype, packed = MOVED_AS[dtype]
+                item = min(item, 4)
+            base = remainder // (item * o.width)
+            bindings.append(Binding(o.name, o.access, dtype, o.width, remainder > 0, packed, o.atomic))
             if remainder:
                 bases.append((Param(f"{o.name}_base"), base))
         if len(bindings) > self.tier.limit("maxStorageBuffersPerShaderStage"):

@@ -42,6 +42,8 @@ def environment() -> jinja2.Environment:
 def _accessors(index: int, b: Binding, f16: str) -> str:
     """Declaration and accessor functions of one binding."""
     base = f"i + P.{b.name}_base" if b.shifted else "i"
+    if b.atomic:
+        return f"@group(0) @binding({index}) var<storage, {b.access}> {b.name}: array<atomic<u32>>;"
     wide = b.width == 4
     if b.dtype == "float16":
         value, raw = ("vec4<f32>", "vec4<T>") if wide else ("f32", "T")
@@ -68,10 +70,12 @@ def _accessors(index: int, b: Binding, f16: str) -> str:
         value = element
         raw = ("vec4<T>" if wide else "T") if scalar == "f32" else element
         load = f"{b.name}[{base}]"
-        if b.packed:
-            element, load = "u32", _unpacked(b, scalar)
-        raw_load = f"{raw}({load})"
         store = f"{b.name}[{base}] = stored;"
+        if b.packed and wide and b.dtype == "uint16":
+            element, load, store = "vec2<u32>", f"unzip4({b.name}[{base}])", f"{b.name}[{base}] = zip4(stored);"
+        elif b.packed:
+            element, load = "u32", _unpacked(b, scalar, base)
+        raw_load = f"{raw}({load})"
     lines = [f"@group(0) @binding({index}) var<storage, {b.access}> {b.name}: array<{element}>;"]
     lines.append(f"fn load_{b.name}(i: u32) -> {value} {{ return {load}; }}")
     lines.append(f"fn raw_{b.name}(i: u32) -> {raw} {{ return {raw_load}; }}")
@@ -83,22 +87,26 @@ def _accessors(index: int, b: Binding, f16: str) -> str:
     return "\n".join(lines)
 
 
-def _unpacked(b: Binding, scalar: str) -> str:
-    """Expression for element(s) i of a packed initializer; extractBits extends the sign of an i32."""
+def _unpacked(b: Binding, scalar: str, i: str) -> str:
+    """Expression for element(s) `i` of a packed binding; extractBits extends the sign of an i32."""
     bits = PACKED_BITS[b.dtype]
     per = 32 // bits
     if b.width == 1:
-        return f"extractBits(bitcast<{scalar}>({b.name}[i / {per}u]), (i % {per}u) * {bits}u, {bits}u)"
+        return f"extractBits(bitcast<{scalar}>({b.name}[({i}) / {per}u]), (({i}) % {per}u) * {bits}u, {bits}u)"
     lanes = []
     for lane in range(4):
-        word = f"{b.name}[(i * 4u + {lane}u) / {per}u]"
-        lanes.append(f"extractBits(bitcast<{scalar}>({word}), ((i * 4u + {lane}u) % {per}u) * {bits}u, {bits}u)")
+        at = f"(({i}) * 4u + {lane}u)"
+        lanes.append(f"extractBits(bitcast<{scalar}>({b.name}[{at} / {per}u]), {at} % {per}u * {bits}u, {bits}u)")
     return f"vec4<{scalar}>({', '.join(lanes)})"
 
 
 _PACKING = """\
 fn unpack4(v: vec2<u32>) -> vec4<f32> { return vec4<f32>(unpack2x16float(v.x), unpack2x16float(v.y)); }
 fn pack4(v: vec4<f32>) -> vec2<u32> { return vec2<u32>(pack2x16float(v.xy), pack2x16float(v.zw)); }
+"""
+_HALVES = """\
+fn unzip4(v: vec2<u32>) -> vec4<u32> { return vec4<u32>(v.x & 0xffffu, v.x >> 16u, v.y & 0xffffu, v.y >> 16u); }
+fn zip4(v: vec4<u32>) -> vec2<u32> { return vec2<u32>(v.x | (v.y << 16u), v.z | (v.w << 16u)); }
 """
 
 
@@ -126,6 +134,8 @@ def render(
         head.append(f"@group(0) @binding({len(bindings)}) var<uniform> P: Params;")
     if tier.f16 != "arithmetic" and any(b.dtype == "float16" for b in bindings):
         head.append(_PACKING)
+    if any(b.dtype == "uint16" and b.packed and b.width == 4 for b in bindings):
+        head.append(_HALVES)
     head += [_accessors(i, b, tier.f16) for i, b in enumerate(bindings)]
     body = (
         environment()

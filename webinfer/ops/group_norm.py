@@ -12,7 +12,8 @@ import onnx
 from webinfer.fused import FusedOp
 from webinfer.lowering import Lowering, Operand, Unsupported, grid, lowers
 from webinfer.ops.case import Case, Graph
-from webinfer.ops.copy import aligned_output, concatenate, finish
+from webinfer.ops.concat import concatenate
+from webinfer.ops.copy import aligned_output, finish
 from webinfer.ops.epilogue import render_epilogue
 
 # A CPU adapter runs a workgroup on one thread: few invocations keep barriers cheap. A GPU hides latency with many.

@@ -9,56 +9,59 @@ from functools import partial
 import numpy as np
 
 from webinfer.fused import FusedOp
-from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.kernel import words
+from webinfer.lowering import Lowering, Operand, Unsupported, lowers
 from webinfer.ops.case import Case, Graph
-from webinfer.ops.copy import element_type, strides_of
-from webinfer.ops.elementwise import literal
-
-WORKGROUP = 64
+from webinfer.ops.copy import only_step, strides_of
+from webinfer.ops.elements import emit_elements
 
 
 @lowers("Pad")
 def lower_pad(op: FusedOp, ctx: Lowering) -> None:
-    """Neighbouring axes without pads are merged."""
-    step = op.anchor
-    assert step is not None
-    if op.epilogue:
-        raise Unsupported("Pad with a fused epilogue: do not fuse it")
-    inputs = (*step.inputs, "", "", "")
-    x, out = ctx.shape(inputs[0]), ctx.shape(op.output)
-    constants = []
-    for name in inputs[1:4]:
-        array = ctx.constant(name) if name else None
-        if name and array is None:
-            raise Unsupported(f"{name} is computed at run time; fold it to a constant")
-        constants.append(array)
-    pads, value, axes = constants
-    assert pads is not None
-    begin = [0] * len(x)
-    names = range(len(x)) if axes is None else [int(a) for a in axes.reshape(-1)]
-    for axis, amount in zip(names, pads.reshape(-1), strict=False):
-        begin[axis] = int(amount)
-    dims: list[tuple[int, int, int, int]] = []  # output size, source size, begin, stride
-    for n, o, b, stride in zip(x, out, begin, strides_of(x), strict=True):
-        if dims and (n, b) == (o, 0) and dims[-1][:1] == dims[-1][1:2] and dims[-1][2] == 0:
-            dims[-1] = (dims[-1][0] * o, dims[-1][1] * n, 0, stride)
+    """Negative pads crop first: what is left is padded. Neighbouring axes without pads are merged."""
+    step = only_step(op)
+    x, y = ctx.shape(step.inputs[0]), ctx.shape(op.output)
+    _, pads_name, value, axes_name = (*step.inputs, "", "")[:4]
+    pads, axes = ctx.integers(pads_name), ctx.integers(axes_name)
+    if pads is None:
+        raise Unsupported(f"{pads_name} is computed at run time; fold it to a constant")
+    padded = [a % len(x) for a in axes] if axes is not None else range(len(x))
+    begin, end = [0] * len(x), [0] * len(x)
+    for k, axis in enumerate(padded):
+        begin[axis], end[axis] = pads[k], pads[k + len(pads) // 2]
+    mode = step.string("mode", "constant")
+    lanes = words(ctx.dtype(op.output))
+    dims: list[tuple[int, int, int, int]] = [(1, 1, 0, lanes * math.prod(x))]  # output size, source size, begin, stride
+    whole, offset = True, 0
+    for n, o, b, e, stride in zip(x, y, begin, end, strides_of(x), strict=True):
+        offset += max(-b, 0) * stride * lanes
+        left = n - max(-b, 0) - max(-e, 0)
+        if whole and (b, e) == (0, 0):
+            dims[-1] = (dims[-1][0] * o, dims[-1][1] * n, 0, stride * lanes)
         else:
-            dims.append((o, n, b, stride))
-    count = ceil_div(math.prod(out), 4)
-    params: dict[str, int | float] = {"count": count, "last": math.prod(out) - 1}
+            dims.append((o, left, max(b, 0), stride * lanes))
+        whole = (b, e) == (0, 0)
+    if lanes == 2:
+        dims.append((2, 2, 0, 1))
+    params: dict[str, int | float] = {"offset": offset}
     for d, (size, source, first, stride) in enumerate(dims):
         params |= {f"d{d}": size, f"n{d}:i32": source, f"b{d}:i32": first, f"s{d}": stride}
-    ctx.emit(
+    filled = mode == "constant" and bool(value)
+    emit_elements(
+        ctx,
         "pad",
-        node=op.name,
-        operands=[Operand("x", inputs[0], width=1), Operand("out", op.output, "read_write")],
-        workgroups=grid(ceil_div(count, WORKGROUP)),
-        workgroup_size=(WORKGROUP, 1, 1),
-        params=params,
+        op.name,
+        op.output,
+        [
+            Operand("x", step.inputs[0], width=1, bits=True),
+            *([Operand("fill", value, width=1, bits=True)] if filled else []),
+        ],
+        params,
+        bits=True,
         rank=len(dims),
-        mode=step.string("mode", "constant"),
-        element=element_type(ctx, op.output),
-        fill=literal(float(value.reshape(-1)[0])) if value is not None else "0",
+        mode=mode,
+        filled=filled,
+        lanes=lanes,
     )
 
 
