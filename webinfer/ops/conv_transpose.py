@@ -1,44 +1,23 @@
-"""ConvTranspose, 1-D and 2-D, with bias and a fused epilogue: each output gathers its taps, nothing is scattered."""
+"""ConvTranspose over any number of axes, with a fused epilogue: each output gathers its taps, nothing is scattered."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from webinfer.fused import FusedOp
-from webinfer.kernel import ITEMSIZE
-from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.lowering import MAX_WORKGROUPS, Lowering, Operand, ceil_div, grid, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import aligned_output, finish
+from webinfer.ops.elements import emit_elements
 from webinfer.ops.epilogue import Epilogue, render_epilogue
-from webinfer.ops.window import lift
+from webinfer.ops.window import Geometry, lift, window_params
 
 WORKGROUP = 64
 LARGEST_TILED_KERNEL = 8  # columns of a kernel whose taps are written out in the shader
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """A 2-D transposed convolution (1-D ones are lifted: height 1, neutral attributes). Pairs are (y, x)."""
-
-    batch: int
-    groups: int
-    depth: int  # input channels per group
-    channels: int  # output channels per group
-    size: tuple[int, int]
-    out: tuple[int, int]
-    kernel: tuple[int, int]
-    stride: tuple[int, int]
-    dilation: tuple[int, int]
-    pad: tuple[int, int]  # top, left
-
-    @property
-    def flops(self) -> int:
-        """Multiply and add counted apart; every input element meets every tap."""
-        taps = self.kernel[0] * self.kernel[1]
-        return 2 * self.batch * self.groups * self.depth * self.channels * self.size[0] * self.size[1] * taps
 
 
 @dataclass(frozen=True)
@@ -50,66 +29,69 @@ class Tap:
 
 
 def geometry(op: FusedOp, ctx: Lowering) -> Geometry:
-    """Read the node. Raises Unsupported for 3-D ones."""
+    """Read the node: `depth` and `channels` count per group, `pad` is cut off the result's start."""
     step = op.anchor
     assert step is not None
     x, weight, out = ctx.shape(step.inputs[0]), ctx.shape(step.inputs[1]), ctx.shape(op.output)
     rank = len(x) - 2
-    if rank > 2:
-        raise Unsupported(f"{rank}-D transposed convolution: split the depth axis into 2-D ones")
     kernel = weight[2:]
     stride, dilation = step.ints("strides", (1,) * rank), step.ints("dilations", (1,) * rank)
     extra = step.ints("output_padding", (0,) * rank)
-    pads = list(step.ints("pads", (0,) * 2 * rank)[:rank])
     mode = step.string("auto_pad", "NOTSET")
+    pads = list(step.ints("pads", (0,) * 2 * rank)[:rank]) if mode == "NOTSET" else [0] * rank
     if mode in ("SAME_UPPER", "SAME_LOWER") or step.ints("output_shape"):
         # ONNX ConvTranspose: the total follows from the output's shape; UPPER puts the odd one last.
         for d in range(rank):
             total = (x[2 + d] - 1) * stride[d] + extra[d] + (kernel[d] - 1) * dilation[d] + 1 - out[2 + d]
             pads[d] = max(total, 0) // 2 if mode == "SAME_UPPER" else ceil_div(max(total, 0), 2)
     groups = step.int("group", 1)
-
     return Geometry(
-        x[0],
-        groups,
-        x[1] // groups,
-        weight[1],
-        lift(x[2:], 1),
-        lift(out[2:], 1),
-        lift(kernel, 1),
-        lift(stride, 1),
-        lift(dilation, 1),
-        lift(pads, 0),
+        batch=x[0],
+        depth=x[1] // groups,
+        channels=weight[1],
+        groups=groups,
+        size=lift(x[2:], 1),
+        out=lift(out[2:], 1),
+        kernel=lift(kernel, 1),
+        stride=lift(stride, 1),
+        dilation=lift(dilation, 1),
+        pad=lift(pads, 0),
     )
 
 
 @lowers("ConvTranspose")
 def lower_conv_transpose(op: FusedOp, ctx: Lowering) -> None:
-    """Kernels up to 8 columns with a stride of 1, 2 or 4 in x are tiled; the rest takes one invocation per output."""
+    """Images with up to 8 columns of taps and a stride of 1, 2 or 4 in x are tiled; the rest goes output by output."""
+    g = geometry(op, ctx)
+    fits = g.batch * g.groups * ceil_div(g.channels, 4) <= MAX_WORKGROUPS and len(g.size) == 2
+    if fits and 4 % g.stride[1] == 0 and g.dilation == (1, 1) and g.kernel[1] <= LARGEST_TILED_KERNEL:
+        _tiled(op, ctx, g)
+    else:
+        _general(op, ctx, g)
+
+
+def _flops(g: Geometry) -> int:
+    """Every input element meets every tap."""
+    return 2 * g.batch * g.groups * g.depth * g.channels * math.prod(g.size) * g.taps
+
+
+def _epilogue(op: FusedOp, ctx: Lowering, lanes: Literal[1, 4]) -> Epilogue:
     step = op.anchor
     assert step is not None
-    g = geometry(op, ctx)
-    tiled = 4 % g.stride[1] == 0 and g.dilation == (1, 1) and g.kernel[1] <= LARGEST_TILED_KERNEL
-    vector = tiled and g.out[1] % 4 == 0
     bias = step.inputs[2] if len(step.inputs) > 2 and step.inputs[2] else None
-    written = op.output if vector else aligned_output(ctx, op.output)
-    tail = render_epilogue(ctx, op.epilogue, step, op.output, 4 if vector else 1, bias=bias)
-    if tiled:
-        _tiled(op, ctx, g, tail, written, vector=vector)
-    else:
-        _general(op, ctx, g, tail, written)
-    finish(ctx, op.name, written, op.output)
+    return render_epilogue(ctx, op.epilogue, step, op.output, lanes, bias=bias)
 
 
-def _tiled(op: FusedOp, ctx: Lowering, g: Geometry, tail: Epilogue, written: str, *, vector: bool) -> None:
+def _tiled(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     assert op.anchor is not None
+    vector = g.out[1] % 4 == 0
+    written = op.output if vector else aligned_output(ctx, op.output)
+    tail = _epilogue(op, ctx, 4 if vector else 1)
     vectors = 2 if g.out[1] % 8 == 0 and ctx.tier.tiling == "register" else 1
     offsets, taps = column_taps(g.kernel[1], g.stride[1], g.pad[1], 4 * vectors)
     blocks_per_group = ceil_div(g.channels, 4)
     blocks = g.groups * blocks_per_group
     tiles = ceil_div(g.out[1], 4 * vectors)
-    if g.batch * blocks > 65_535:
-        raise Unsupported(f"{g.batch} x {blocks * 4} channels: run smaller batches")
     ctx.emit(
         "conv_transpose",
         node=op.name,
@@ -136,7 +118,7 @@ def _tiled(op: FusedOp, ctx: Lowering, g: Geometry, tail: Epilogue, written: str
             "pad_y": g.pad[0],
             "kernel_y": g.kernel[0],
         },
-        flops=g.flops + tail.flops * ctx.size(op.output),
+        flops=_flops(g) + tail.flops * ctx.size(op.output),
         epilogue=tail.code,
         scalars=tail.scalars,
         vectors=vectors,
@@ -147,6 +129,7 @@ def _tiled(op: FusedOp, ctx: Lowering, g: Geometry, tail: Epilogue, written: str
         offsets=offsets,
         taps=taps,
     )
+    finish(ctx, op.name, written, op.output)
 
 
 def column_taps(kernel: int, stride: int, pad: int, columns: int) -> tuple[list[int], list[list[Tap]]]:
@@ -191,43 +174,18 @@ def _packed_weight(op: FusedOp, ctx: Lowering, g: Geometry) -> str:
     return name
 
 
-def _general(op: FusedOp, ctx: Lowering, g: Geometry, tail: Epilogue, written: str) -> None:
+def _general(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     assert op.anchor is not None
-    assert ITEMSIZE[ctx.dtype(written)] == 4
-    count = ctx.size(op.output)
-    ctx.emit(
+    emit_elements(
+        ctx,
         "conv_transpose_general",
-        node=op.name,
-        operands=[
-            Operand("x", op.anchor.inputs[0], width=1),
-            Operand("w", op.anchor.inputs[1], width=1),
-            *tail.operands,
-            Operand("out", written, "read_write", width=1),
-        ],
-        workgroups=grid(ceil_div(count, WORKGROUP)),
-        workgroup_size=(WORKGROUP, 1, 1),
-        params={
-            "count": count,
-            "out_height": g.out[0],
-            "out_width": g.out[1],
-            "groups": g.groups,
-            "depth": g.depth,
-            "channels": g.channels,
-            "all_channels": g.groups * g.channels,
-            "height": g.size[0],
-            "width": g.size[1],
-            "pad_y": g.pad[0],
-            "pad_x": g.pad[1],
-            "kernel_y": g.kernel[0],
-            "kernel_x": g.kernel[1],
-            "stride_y": g.stride[0],
-            "stride_x": g.stride[1],
-            "dilation_y": g.dilation[0],
-            "dilation_x": g.dilation[1],
-        },
-        flops=g.flops + tail.flops * count,
-        epilogue=tail.code,
-        scalars=tail.scalars,
+        op.name,
+        op.output,
+        [Operand("x", op.anchor.inputs[0], width=1), Operand("w", op.anchor.inputs[1], width=1)],
+        window_params(g) | {"groups": g.groups},
+        flops=_flops(g) // max(ctx.size(op.output), 1),
+        epilogue=_epilogue(op, ctx, 1),
+        rank=len(g.size),
     )
 
 
@@ -269,6 +227,9 @@ _CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
 ]
 
 CASES = [
+    Case(
+        "volume", partial(_case, (1, 2, 3, 4, 3), (2, 3, 3, 2, 2), {"strides": (2, 1, 3), "pads": (1, 0, 1, 0, 1, 0)})
+    ),
     *(
         Case(f"case{k}_{'x'.join(map(str, w))}", partial(_case, x, w, a), fp16=2e-3)
         for k, (x, w, a) in enumerate(_CASES)

@@ -1,4 +1,7 @@
-"""AveragePool and MaxPool over one or two axes, with a fused epilogue. Global pooling is in reduce.py."""
+"""AveragePool, MaxPool with indices, LpPool and GlobalLpPool over any number of axes, with a fused epilogue.
+
+GlobalAveragePool and GlobalMaxPool are reductions (reduce.py).
+"""
 
 from __future__ import annotations
 
@@ -7,74 +10,63 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+from onnx import TensorProto
+
 from webinfer.fused import FusedOp
-from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.lowering import Lowering, Operand, lowers
 from webinfer.ops.case import Case, Graph
-from webinfer.ops.copy import aligned_output, finish
+from webinfer.ops.elements import axes, emit_elements
 from webinfer.ops.epilogue import render_epilogue
 from webinfer.ops.window import lift, pads
 
-WORKGROUP = 64
+_KINDS = {"AveragePool": "average", "MaxPool": "max", "LpPool": "lp", "GlobalLpPool": "lp"}
 
 
-@lowers("AveragePool", "MaxPool")
+@lowers(*_KINDS)
 def lower_pool(op: FusedOp, ctx: Lowering) -> None:
-    """Strides, pads, dilations, ceil_mode and auto_pad; the index output of MaxPool is refused."""
+    """One kernel for all: strides, pads, dilations, ceil_mode and auto_pad; a global pool is one window."""
     step = op.anchor
     assert step is not None
-    if any(op.outputs[1:]):
-        raise Unsupported("the index output of MaxPool")
     x, out = ctx.shape(step.inputs[0]), ctx.shape(op.outputs[0])
     rank = len(x) - 2
-    if rank > 2:
-        raise Unsupported(f"{rank}-D pooling: pool the axes one after another")
-    kernel = step.ints("kernel_shape")
+    kernel = x[2:] if step.op_type == "GlobalLpPool" else step.ints("kernel_shape")
     stride, dilation = step.ints("strides", (1,) * rank), step.ints("dilations", (1,) * rank)
     begin, end = pads(step, x[2:], out[2:], kernel, stride, dilation)
-    pairs = {
-        "kernel": lift(kernel, 1),
-        "stride": lift(stride, 1),
-        "dilation": lift(dilation, 1),
-        "pad": lift(begin, 0),
-        "pad_end": lift(end, 0),
-    }
-    (height, width), (out_height, out_width) = lift(x[2:], 1), lift(out[2:], 1)
-    spatial = math.prod(out[2:])
-    wide = spatial % 4 == 0 or not op.epilogue
-    written = op.outputs[0] if wide else aligned_output(ctx, op.outputs[0])
-    tail = render_epilogue(ctx, op.epilogue, step, op.outputs[0], 4 if wide else 1)
-    count = ceil_div(math.prod(out), 4 if wide else 1)
-    params: dict[str, int | float] = {
-        "count": count,
-        "last": math.prod(out) - 1,
-        "spatial": spatial,
-        "channels": out[1],
-        "out_width": out_width,
-        "out_height": out_height,
-        "width": width,
-        "height": height,
-    }
-    for name, (along_y, along_x) in pairs.items():
-        params |= {f"{name}_y": along_y, f"{name}_x": along_x}
-    ctx.emit(
-        "pool",
-        node=op.name,
-        operands=[
-            Operand("x", step.inputs[0], width=1),
-            *tail.operands,
-            Operand("out", written, "read_write", width=4 if wide else 1),
-        ],
-        workgroups=grid(ceil_div(count, WORKGROUP)),
-        workgroup_size=(WORKGROUP, 1, 1),
-        params=params,
-        flops=(math.prod(kernel) + tail.flops) * math.prod(out),
-        epilogue=tail.code,
-        scalars=tail.scalars,
-        wide=wide,
-        average=step.op_type == "AveragePool",
-        include_pad=bool(step.int("count_include_pad", 0)),
+    params = axes(
+        size=lift(x[2:], 1),
+        out=lift(out[2:], 1),
+        kernel=lift(kernel, 1),
+        stride=lift(stride, 1),
+        dilation=lift(dilation, 1),
+        pad=lift(begin, 0),
     )
-    finish(ctx, op.name, written, op.outputs[0])
+    kind, power = _KINDS[step.op_type], step.int("p", 2)
+    include_pad = kind == "average" and step.int("count_include_pad", 0) == 1
+    if include_pad:
+        params |= axes(pad_end=lift(end, 0))
+    if kind == "lp" and power > 2:
+        params["power"] = power
+    operands = [Operand("x", step.inputs[0], width=1)]
+    indices = ""
+    if any(op.outputs[1:]):
+        indices = "column_major" if step.int("storage_order", 0) else "row_major"
+        operands.append(Operand("indices", op.outputs[1], "read_write", width=1))
+    emit_elements(
+        ctx,
+        "pool",
+        op.name,
+        op.outputs[0],
+        operands,
+        params,
+        flops=math.prod(kernel),
+        epilogue=render_epilogue(ctx, op.epilogue, step, op.outputs[0], 1),
+        rank=max(rank, 2),
+        kind=kind,
+        power=min(power, 3),
+        include_pad=include_pad,
+        indices=indices,
+    )
 
 
 def _pool(op_type: str, x: Sequence[int], attributes: dict[str, Any], g: Graph) -> None:
@@ -93,6 +85,26 @@ def _fused(width: int, g: Graph) -> None:
     g.output("y")
 
 
+def _indices(order: int, g: Graph) -> None:
+    g.input("x", (2, 3, 7, 5))
+    g.node("MaxPool", ["x"], ["y", "at"], kernel_shape=(3, 2), strides=(2, 2), pads=(1, 0, 1, 1), storage_order=order)
+    g.output("y")
+    g.output("at", dtype=TensorProto.INT64)
+
+
+def _global_l2(g: Graph) -> None:
+    g.input("x", (2, 3, 4, 5))
+    g.ints("axes", (2, 3))
+    g.node("ReduceL2", ["x", "axes"], ["y"])
+    g.output("y")
+
+
+def _bytes(g: Graph) -> None:
+    g.input("x", (np.arange(90, dtype=np.int16) * 73 % 251 - 125).astype(np.int8).reshape(1, 3, 5, 6))
+    g.node("MaxPool", ["x"], ["y"], kernel_shape=(2, 3))
+    g.output("y", dtype=TensorProto.INT8)
+
+
 _ATTRIBUTES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
     ((2, 3, 7, 9), {"kernel_shape": (3, 3), "strides": (2, 2), "pads": (1, 1, 1, 1)}),
     ((1, 2, 8, 8), {"kernel_shape": (3, 2), "strides": (2, 3), "ceil_mode": 1}),
@@ -102,6 +114,12 @@ _ATTRIBUTES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
     ((2, 3, 9), {"kernel_shape": (4,), "strides": (3,), "pads": (1, 2)}),
     ((1, 1, 5, 5), {"kernel_shape": (5, 5)}),
 ]
+
+# A strided window over three axes; its last one starts inside the image and ends beyond the padding.
+_VOLUME: tuple[tuple[int, ...], dict[str, Any]] = (
+    (1, 2, 5, 6, 7),
+    {"kernel_shape": (2, 3, 2), "strides": (2, 2, 3), "pads": (0, 1, 0, 1, 1, 1), "ceil_mode": 1},
+)
 
 CASES = [
     *(
@@ -121,4 +139,12 @@ CASES = [
         for w in range(2, 10)
     ),
     *(Case(f"fused_w{w}", partial(_fused, w)) for w in (6, 8)),
+    *(
+        Case(f"{op}_volume", partial(_pool, op, _VOLUME[0], _VOLUME[1] | a))
+        for op, a in (("MaxPool", {}), ("AveragePool", {"count_include_pad": 1}), ("LpPool", {"p": 3}))
+    ),
+    *(Case(f"indices_order{k}", partial(_indices, k)) for k in (0, 1)),
+    Case("bytes", _bytes),
+    # ONNX Runtime has no GlobalLpPool of this opset.
+    Case("global_lp", partial(_pool, "GlobalLpPool", (2, 3, 4, 5), {"p": 2}), reference=_global_l2),
 ]
