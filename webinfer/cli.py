@@ -22,6 +22,7 @@ from webinfer.commands.devices import devices as list_devices
 from webinfer.commands.doctor import doctor as check_machine
 from webinfer.commands.export import export as export_model
 from webinfer.commands.inspect import inspect as inspect_package
+from webinfer.commands.lint import lint as lint_model
 from webinfer.commands.run import run as run_package
 from webinfer.commands.serve import serve as serve_package
 from webinfer.commands.verify import verify as verify_package
@@ -60,6 +61,7 @@ Tier = Annotated[
     str | None, typer.Option("--tier", metavar="ID", help="Use this tier instead of the runtime's choice.")
 ]
 Inputs = Annotated[list[str] | None, typer.Option("--input", metavar="NAME=FILE.npy", help="One per model input.")]
+Dims = Annotated[list[str] | None, typer.Option("--dim", metavar="NAME=MIN..MAX", help="Size of a dimension.")]
 Source = Annotated[Path | None, typer.Option("--source", metavar="FILE.onnx", help="The original model.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the inputs that are made here.")]
 
@@ -85,9 +87,7 @@ def export(
     target: Annotated[Target, typer.Option("--target")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder of the package.")],
     precision: Annotated[Precision, typer.Option("--precision")] = Precision.AUTO,
-    dim: Annotated[
-        list[str] | None, typer.Option("--dim", metavar="NAME=MIN..MAX", help="Size of a dimension.")
-    ] = None,
+    dim: Dims = None,
     licence: Annotated[
         list[str] | None, typer.Option("--licence", metavar="SPDX", help="Licence of the model.")
     ] = None,
@@ -144,6 +144,20 @@ def inspect(
 ) -> None:
     """Print tiers, kernels and the memory plan."""
     inspect_package(package, top, as_json)
+
+
+@app.command()
+def lint(
+    source: Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="The model, before it is exported.")],
+    target: Annotated[Target, typer.Option("--target")] = Target.ALL,
+    precision: Annotated[Precision, typer.Option("--precision")] = Precision.AUTO,
+    dim: Dims = None,
+    top: Annotated[int, typer.Option("--top", min=0, help="Slow nodes to list.")] = 10,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the report as a page.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say which nodes run on which tier, what they cost on which GPU, and what to change in the model."""
+    lint_model(source, target.value, precision=precision.value, dims=dim or [], top=top, html=html, as_json=as_json)
 
 
 @app.command()

@@ -73,7 +73,7 @@ def export(
     input; an older package at `output` stays whole until the new one is complete.
     """
     check_destination(output, overwrite=overwrite)
-    precisions: Sequence[FloatPrecision] = ("fp16", "fp32") if precision == "auto" else (_precision(precision),)
+    precisions = chosen_precisions(precision)
     track = _Track(reporter, total=len(front_stages({})) + len(back_stages("fp32")) + 4)
     track.begin("open")
     opened = open_onnx(Path(source))
@@ -155,11 +155,14 @@ class _Track:
         self._reporter.end(str(report), report.changes.notes, report.changes.warnings)
 
 
-def _precision(name: str) -> FloatPrecision:
+def chosen_precisions(name: str) -> Sequence[FloatPrecision]:
+    """What `--precision` asks for, in the order in which it is tried. Raises SourceError for another word."""
+    if name == "auto":
+        return ("fp16", "fp32")
     if name == "fp32":
-        return "fp32"
+        return ("fp32",)
     if name == "fp16":
-        return "fp16"
+        return ("fp16",)
     raise SourceError(f"--precision {name}: expected one of {', '.join(PRECISIONS)}")
 
 
@@ -241,6 +244,8 @@ def compile_model(
             manifest.Component(
                 name=name,
                 model=f"{name}.onnx",
+                symbols={},
+                constraints=[],
                 inputs=[_spec(v) for v in model.graph.inputs],
                 outputs=[_spec(v) for v in model.graph.outputs],
                 weights=list(weights.values()),

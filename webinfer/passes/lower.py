@@ -6,6 +6,8 @@ lists all that are not.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import onnx_ir as ir
 
 from webinfer.errors import UnsupportedError
@@ -18,20 +20,36 @@ from webinfer.passes.contract import operands
 from webinfer.tiers import Tier
 
 
+@dataclass(frozen=True)
+class Fault:
+    """A node that no kernel covers: what it is, with its operands, and why."""
+
+    node: str
+    call: str
+    reason: str
+
+
 def lower(model: ir.Model, tier: Tier) -> LoweredProgram:
     """Lower every node of `model` for `tier`. Raises UnsupportedError with one line per node that no kernel covers."""
+    program, faults = lower_what_can_be(model, tier)
+    if faults:
+        lines = [f"{f.node}: {f.call}: {f.reason}" for f in faults]
+        raise UnsupportedError(f"{len(faults)} of {len(model.graph)} nodes have no kernel:\n  " + "\n  ".join(lines))
+    return program
+
+
+def lower_what_can_be(model: ir.Model, tier: Tier) -> tuple[LoweredProgram, list[Fault]]:
+    """The dispatches of the nodes that have kernels, and the nodes that have none."""
     load_all()
     ctx = Lowering(model, tier)
-    faults: list[str] = []
+    faults: list[Fault] = []
     for node in model.graph:
         op = read_fused(node, model, ELEMENTWISE)
         try:
             _lower_node(op, node, ctx)
         except Unsupported as fault:
-            faults.append(f"{op.name}: {op.key[0] or 'ai.onnx'}::{op.key[1]}({operands(node)}): {fault}")
-    if faults:
-        raise UnsupportedError(f"{len(faults)} of {len(model.graph)} nodes have no kernel:\n  " + "\n  ".join(faults))
-    return ctx.program
+            faults.append(Fault(op.name, f"{op.key[0] or 'ai.onnx'}::{op.key[1]}({operands(node)})", str(fault)))
+    return ctx.program, faults
 
 
 def _lower_node(op: FusedOp, node: ir.Node, ctx: Lowering) -> None:
