@@ -89,7 +89,6 @@ def contract(
         y,
         output=outer,
         depth=inner,
-        result=_wrapped(ctx.dtype(y)),
         epilogue=tail(1) if tail else NO_EPILOGUE,
     )
 
@@ -102,18 +101,18 @@ def general(
     *,
     output: Sequence[Axis],
     depth: Sequence[Axis],
-    result: str,
+    result: str | None = None,
     term: str | None = None,
     accumulator: str | None = None,
     setup: Sequence[str] = (),
     epilogue: Epilogue = NO_EPILOGUE,
     scalars: Mapping[str, float] | None = None,
 ) -> None:
-    """Emit the kernel for any strides. `operands` are x, w and what `extra` of the output axes has strides for.
+    """Emit the kernel for any strides. operands: x, w and what `extra` of the output axes has strides for; or x alone.
 
     term: the WGSL expression of what is summed, over the indices `x` and `w`; the plain product unless given. `sum` is
     of type `accumulator`, that of y's elements unless given. setup: statements before the loops, where `<operand>_at`
-    is the index of a further operand. result: y's element as an expression over `sum`.
+    is the index of a further operand. result: y's element as an expression over `sum`, which is the default.
     """
     element = ctx.element(y)
     lanes: Literal[1, 4] = 1 if ITEMSIZE[ctx.dtype(y)] == 8 else 4
@@ -121,7 +120,8 @@ def general(
     names = [o.name for o in operands]
     elements = ctx.size(y)
     params: dict[str, int | float] = {"elements": elements, "columns": (ctx.shape(y) or (1,))[-1]}
-    for prefix, axes, kept in (("o", output, names), ("k", depth, names[:2])):
+    factors = names[:2]
+    for prefix, axes, kept in (("o", output, names), ("k", depth, factors)):
         for d, axis in enumerate(axes):
             params[f"{prefix}{d}"] = axis.size
             params |= {f"{prefix}{d}_{n}": s for n, s in zip(kept, (axis.x, axis.w, *axis.extra), strict=False)}
@@ -139,11 +139,12 @@ def general(
         accumulator=accumulator,
         sum=ADD[accumulator].format("sum", term or _MULTIPLY[element].format("load_x(x)", "load_w(w)")),
         setup=setup,
-        result=result,
+        result=result or _wrapped(ctx.dtype(y)),
         lanes=lanes,
         rank=len(output),
         depth_rank=len(depth),
         names=names,
+        factors=factors,
     )
 
 

@@ -39,7 +39,8 @@ def requantize(
 ) -> None:
     """Emit saturate(round((sums + bias) x_scale w_scale / y_scale) + zero) (ONNX QLinearConv, QLinearMatMul).
 
-    scales: x, w, y. The scale of w and the bias ("" for none) count along `axis` where they have several elements.
+    scales: x, w, y. The scale of w and the bias ("" for none) count along `axis` where they have several elements, the
+    scale of x counts rows, which are as long as the last axis.
     """
     shape = ctx.shape(output)
     names = ("x_scale", "w_scale", "y_scale")
@@ -54,7 +55,12 @@ def requantize(
         node,
         output,
         operands,
-        {"inner": math.prod(shape[axis + 1 :]), "channels": shape[axis]},
+        {
+            "inner": math.prod(shape[axis + 1 :]),
+            "channels": shape[axis],
+            "columns": shape[-1],
+            "rows": ctx.size(scales[0]),
+        },
         flops=6,
         per_channel=ctx.size(scales[1]) > 1,
         bias=bool(bias),
