@@ -1,8 +1,7 @@
-"""Resize, nearest and linear, along any axes, with a fused epilogue. Source positions are exact fractions."""
+"""Resize and Upsample along any axes, with a fused epilogue. Source positions are exact fractions."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,171 +12,211 @@ from typing import Any
 import numpy as np
 
 from webinfer.fused import FusedOp, Step
-from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, lowers
 from webinfer.ops.case import Case, Graph
-from webinfer.ops.copy import aligned_output, finish
-from webinfer.ops.elementwise import literal
+from webinfer.ops.elements import axes, emit_elements
 from webinfer.ops.epilogue import render_epilogue
 
-WORKGROUP = 64
-LINEAR_AXES = 3
 LARGEST_DENOMINATOR = 4096  # scales are f32: the nearest such fraction is the scale that was meant
-_ATTRIBUTES = {"exclude_outside": 0, "antialias": 0}
+_MOST = 1 << 31
+_SUPPORT = {"linear": 1, "cubic": 2}  # elements that a filter covers to each side
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A scale or a position as a fraction of two integers."""
+
+    p: int
+    q: int
 
 
 @dataclass(frozen=True)
 class Map:
-    """Source position of output x: (a x + b) / d; for nearest it is floored."""
+    """Source position of output x: (a x + b) / d, floored for nearest; `low` and `high` bound a x + b in the source."""
 
     a: int
     b: int
     d: int
-
-    @property
-    def inverse(self) -> str:
-        """1 / d as WGSL."""
-        return literal(1.0 / self.d)
+    low: int
+    high: int
 
 
 @dataclass(frozen=True)
 class Dim:
-    """One axis: sizes of source and output, the source's stride, and the map where the axis is resized."""
+    """One axis, or several that are not resized: sizes of source and output; scale and map where it is resized."""
 
-    axis: int
     size: int
     out: int
-    stride: int
+    scale: Ratio
     map: Map | None
 
 
-@dataclass(frozen=True)
-class Corner:
-    """One source element of an interpolation: its position terms and its weights, as WGSL names."""
-
-    positions: tuple[str, ...]
-    factors: tuple[str, ...]
-
-
-def axis_map(size: int, out: int, scale: Fraction, coordinates: str, nearest: str | None) -> Map:
+def axis_map(
+    size: int, out: int, scale: Ratio, coordinates: str, nearest: str | None, roi: tuple[float, float] = (0.0, 1.0)
+) -> Map:
     """The source position per the ONNX Resize text; `nearest` rounds it, folded into b and d.
 
-    Raises Unsupported for a transformation that is not defined here.
+    A given scale makes the resized length a fraction, p size / q. Raises Unsupported for unknown transformations.
     """
-    p, q = scale.numerator, scale.denominator
+    p, q = scale.p, scale.q
     if coordinates == "asymmetric":
         a, b, d = q, 0, p
-    elif coordinates == "half_pixel" or (coordinates == "pytorch_half_pixel" and out > 1):
+    elif coordinates == "half_pixel" or (coordinates == "pytorch_half_pixel" and out != 1):
         a, b, d = 2 * q, q - p, 2 * p
-    elif coordinates == "align_corners" and out > 1:
-        a, b, d = size - 1, 0, out - 1
-    elif coordinates in ("pytorch_half_pixel", "align_corners"):
+    elif coordinates == "half_pixel_symmetric":
+        a, b, d = 2 * q, size * p - out * q + q - p, 2 * p
+    elif coordinates in ("pytorch_half_pixel", "align_corners") and out == 1:
         a, b, d = 0, 0, 1
+    elif coordinates == "align_corners":
+        a, b, d = (size - 1) * q, 0, p * size - q
+    elif coordinates == "tf_crop_and_resize":
+        start, end = (Fraction(v).limit_denominator(LARGEST_DENOMINATOR) for v in roi)
+        common = math.lcm(start.denominator, end.denominator)
+        first, last = int(start * common) * (size - 1), int(end * common) * (size - 1)
+        if p * size > q:
+            a, b, d = (last - first) * q, first * (p * size - q), common * (p * size - q)
+        else:
+            a, b, d = 0, first + last, 2 * common
     else:
-        raise Unsupported(f"coordinate_transformation_mode {coordinates}: use half_pixel, asymmetric or align_corners")
-    if nearest == "ceil":
-        b += d - 1
-    elif nearest == "round_prefer_ceil":  # floor(v + 1/2)
-        a, b, d = 2 * a, 2 * b + d, 2 * d
-    elif nearest == "round_prefer_floor":  # ceil(v - 1/2)
-        a, b, d = 2 * a, 2 * b + d - 1, 2 * d
-    common = math.gcd(a, b, d)
-    a, b, d = a // common, b // common, d // common
-    if max(a * out + abs(b), size * d) >= 1 << 31:
-        raise Unsupported(f"resize of an axis from {size} to {out}: positions exceed 32 bits")
-    return Map(a, b, d)
+        raise Unsupported(f"coordinate_transformation_mode {coordinates}: unknown; use half_pixel or another of ONNX")
+    doubled = 2 if nearest is not None and nearest.startswith("round") else 1
+    shift = {"ceil": d - 1, "round_prefer_ceil": d, "round_prefer_floor": d - 1}.get(nearest or "", 0)
+    a, b, d = doubled * a, doubled * b + shift, doubled * d
+    excess = max(abs(a) * out + abs(b), size * d) // _MOST + 1
+    if excess != 1:
+        # Coarser units where 32 bits are too few: positions are off by less than out / d.
+        a, b, d, shift = (round(v / excess) for v in (a, b, d, shift))
+    return Map(a, b, d, shift, shift + (size - 1) * d)
 
 
-def _scales(ctx: Lowering, step: Step, x: Sequence[int], out: Sequence[int]) -> list[Fraction]:
-    """Scale per axis: as given, or output size / input size."""
-    axes = [a % len(x) for a in step.ints("axes", range(len(x)))]
-    scales = [Fraction(o, max(n, 1)) for n, o in zip(x, out, strict=True)]
-    if len(step.inputs) > 2 and step.inputs[2]:
-        given = ctx.constant(step.inputs[2])
-        if given is None:
-            raise Unsupported(f"scales {step.inputs[2]} are computed at run time; fold them to a constant")
-        for axis, scale in zip(axes, given.reshape(-1) if given.size else [], strict=False):
-            scales[axis] = Fraction(float(scale)).limit_denominator(LARGEST_DENOMINATOR)
+def _scales(ctx: Lowering, step: Step, x: Sequence[int], out: Sequence[int]) -> list[Ratio]:
+    """Scale per axis: as given, or output size / input size, or the one that keeps the aspect ratio."""
+    chosen = [a % len(x) for a in step.ints("axes", range(len(x)))]
+    scales = [Ratio(o, n) for n, o in zip(x, out, strict=True)]
+    names = (*step.inputs, "", "", "")[1 if step.op_type == "Upsample" else 2 :]
+    given = (
+        ctx.constant(names[0])
+        if names[0]
+        else np.array(step.attributes["scales"].as_floats())
+        if "scales" in step.attributes
+        else None
+    )
+    if names[0] and given is None:
+        raise Unsupported(f"scales {names[0]} are computed at run time; fold them to a constant")
+    if given is not None and given.size:
+        for axis, scale in zip(chosen, given.reshape(-1), strict=True):
+            exact = Fraction(float(scale)).limit_denominator(LARGEST_DENOMINATOR)
+            scales[axis] = Ratio(exact.numerator, exact.denominator)
+    policy = step.string("keep_aspect_ratio_policy", "stretch")
+    sizes = ctx.integers(names[1]) if names[1] else None
+    if policy != "stretch" and sizes:
+        pick = min if policy == "not_larger" else max
+        one = pick(Fraction(n, x[axis]) for n, axis in zip(sizes, chosen, strict=True))
+        for axis in chosen:
+            scales[axis] = Ratio(one.numerator, one.denominator)
     return scales
 
 
-@lowers("Resize")
+def _roi(ctx: Lowering, step: Step, rank: int) -> list[tuple[float, float]]:
+    """Start and end per axis; the whole axis where none is given."""
+    given = (
+        ctx.constant(step.inputs[1]) if len(step.inputs) > 1 and step.op_type == "Resize" and step.inputs[1] else None
+    )
+    roi = [(0.0, 1.0)] * rank
+    chosen = step.ints("axes", range(rank))
+    if given is not None and given.size:
+        starts, ends = given.reshape(2, -1)
+        for axis, start, end in zip(chosen, starts, ends, strict=True):
+            roi[axis % rank] = (float(start), float(end))
+    return roi
+
+
+@lowers("Resize", "Upsample")
 def lower_resize(op: FusedOp, ctx: Lowering) -> None:
-    """Any number of axes for nearest, up to three for linear; cubic is folded at compile time or refused."""
+    """One kernel; axes that keep their size and scale are only copied."""
     step = op.anchor
     assert step is not None
     source = step.inputs[0]
     x, out = ctx.shape(source), ctx.shape(op.output)
-    mode = step.string("mode", "nearest")
-    if mode not in ("nearest", "linear"):
-        raise Unsupported(f"mode {mode}: use nearest or linear")
-    for name, neutral in _ATTRIBUTES.items():
-        if step.int(name, neutral) != neutral:
-            raise Unsupported(f"{name} = {step.int(name, neutral)}")
-    if step.string("keep_aspect_ratio_policy", "stretch") != "stretch":
-        raise Unsupported("keep_aspect_ratio_policy: give the final sizes")
-    nearest = step.string("nearest_mode", "round_prefer_floor") if mode == "nearest" else None
-    coordinates = step.string("coordinate_transformation_mode", "half_pixel")
-    maps = [
-        None if n == o and scale == 1 else axis_map(n, o, scale, coordinates, nearest)
-        for n, o, scale in zip(x, out, _scales(ctx, step, x, out), strict=True)
-    ]
-    if not any(maps) and not op.epilogue and ctx.view(op.output, source):
-        return
-    dims = _dims(x, out, maps)
-    resized = [d for d in dims if d.map]
-    if mode == "linear" and len(resized) > LINEAR_AXES:
-        raise Unsupported(f"linear resize of {len(resized)} axes: split it into two")
-    spatial, channels = math.prod(out[2:]), out[1] if len(out) > 1 else 1
-    wide = spatial % 4 == 0 or not op.epilogue
-    written = op.output if wide else aligned_output(ctx, op.output)
-    tail = render_epilogue(ctx, op.epilogue, step, op.output, 4 if wide else 1)
-    count = ceil_div(math.prod(out), 4 if wide else 1)
-    ctx.emit(
-        "resize",
-        node=op.name,
-        operands=[
-            Operand("x", source, width=1),
-            *tail.operands,
-            Operand("out", written, "read_write", width=4 if wide else 1),
-        ],
-        workgroups=grid(ceil_div(count, WORKGROUP)),
-        workgroup_size=(WORKGROUP, 1, 1),
-        params={"count": count, "last": math.prod(out) - 1, "spatial": spatial, "channels": channels},
-        flops=(2 ** len(resized) * 2 + tail.flops) * math.prod(out),
-        epilogue=tail.code,
-        scalars=tail.scalars,
-        wide=wide,
-        dims=dims,
-        linear=mode == "linear",
-        corners=_corners(dims),
-    )
-    finish(ctx, op.name, written, op.output)
-
-
-def _dims(x: Sequence[int], out: Sequence[int], maps: Sequence[Map | None]) -> list[Dim]:
-    """Axes with neighbours that are not resized merged."""
+    mode, coordinates, nearest = step.string("mode", "nearest"), "asymmetric", "floor"
+    if step.op_type == "Resize":
+        coordinates = step.string("coordinate_transformation_mode", "half_pixel")
+        nearest = step.string("nearest_mode", "round_prefer_floor")
+    crops = coordinates == "tf_crop_and_resize"
+    rois = _roi(ctx, step, len(x)) if crops else [(0.0, 1.0)] * len(x)
     dims: list[Dim] = []
-    for axis in range(len(x)):
-        stride = math.prod(x[axis + 1 :])
-        if dims and dims[-1].map is None and maps[axis] is None:
-            dims[-1] = Dim(dims[-1].axis, dims[-1].size * x[axis], dims[-1].out * out[axis], stride, None)
-        else:
-            dims.append(Dim(axis, x[axis], out[axis], stride, maps[axis]))
-    return dims or [Dim(0, 1, 1, 1, None)]
+    for size, length, scale, roi in zip(x, out, _scales(ctx, step, x, out), rois, strict=True):
+        if size == length and scale.p == scale.q and roi == (0.0, 1.0):
+            if dims and dims[-1].map is None:
+                dims[-1] = Dim(dims[-1].size * size, dims[-1].out * length, scale, None)
+            else:
+                dims.append(Dim(size, length, scale, None))
+        elif math.prod(out):
+            way = axis_map(size, length, scale, coordinates, nearest if mode == "nearest" else None, roi)
+            dims.append(Dim(size, length, scale, way))
+    resized = [k for k, d in enumerate(dims) if d.map]
+    if not resized and not op.epilogue and ctx.view(op.output, source):
+        return
+    if mode == "bilinear":  # Upsample of opset 7
+        mode = "linear"
+    params = axes(size=[d.size for d in dims], out=[d.out for d in dims])
+    for k, d in enumerate(dims):
+        if d.map:
+            params |= {f"a{k}:i32": d.map.a, f"b{k}:i32": d.map.b, f"d{k}": d.map.d}
+            params |= {f"low{k}:i32": d.map.low, f"high{k}:i32": d.map.high} if crops else {}
+    antialias = bool(step.int("antialias", 0)) and mode != "nearest"
+    exclude = bool(step.int("exclude_outside", 0)) and mode != "nearest"
+    if not resized:
+        mode = "nearest"
+    if mode != "nearest":
+        params |= _filter_params(ctx, op, step, mode, antialias, dims)
+    if crops:
+        params["extrapolation"] = step.float("extrapolation_value", 0.0)
+    taps = math.prod(2 * _reach(dims[k], mode, antialias) for k in resized) if mode != "nearest" else 1
+    emit_elements(
+        ctx,
+        "resize",
+        op.name,
+        op.output,
+        [Operand("x", source, width=1)],
+        params,
+        flops=2 * taps,
+        epilogue=render_epilogue(ctx, op.epilogue, step, op.output, 1),
+        rank=len(dims),
+        resized=resized,
+        mode=mode,
+        crops=crops and bool(resized),
+        exclude_outside=exclude,
+        normalised=exclude or antialias,
+    )
 
 
-def _corners(dims: Sequence[Dim]) -> list[Corner]:
-    resized = [d.axis for d in dims if d.map]
-    corners = []
-    for choice in itertools.product("01", repeat=len(resized)):
-        side = dict(zip(resized, choice, strict=True))
-        corners.append(
-            Corner(
-                tuple(f"p{d.axis}_{side[d.axis]}" if d.axis in side else f"p{d.axis}" for d in dims),
-                tuple(f"f{axis}_{s}" for axis, s in side.items()),
-            )
-        )
-    return corners
+def _reach(dim: Dim, mode: str, antialias: bool) -> int:
+    """Source elements to each side of a position that count; an antialiasing filter is stretched by 1 / scale."""
+    if antialias and dim.scale.p < dim.scale.q:
+        return ceil_div(_SUPPORT[mode] * dim.scale.q, dim.scale.p)
+    return _SUPPORT[mode]
+
+
+def _filter_params(
+    ctx: Lowering, op: FusedOp, step: Step, mode: str, antialias: bool, dims: Sequence[Dim]
+) -> dict[str, int | float]:
+    """Uniforms of an interpolation."""
+    params: dict[str, int | float] = {}
+    for k, d in enumerate(dims):
+        if d.map:
+            params[f"reach{k}:i32"] = _reach(d, mode, antialias)
+            params[f"stretch{k}"] = min(d.scale.p / d.scale.q, 1.0) if antialias else 1.0
+    if mode == "cubic":
+        params["coefficient"] = step.float("cubic_coeff_a", -0.75)
+    element = ctx.element(op.output)
+    if element == "vec2<u32>":
+        raise Unsupported(f"{mode} resize of 64-bit integers: cast to float32 first")
+    if element != "f32":
+        name = ctx.dtype(op.output)
+        low, high = (0, 1) if name == "bool" else (np.iinfo(name).min, np.iinfo(name).max)
+        params |= {"smallest": float(low), "largest": float(high)}
+    return params
 
 
 def _resize(
@@ -226,6 +265,24 @@ def _ramp(g: Graph) -> None:
     g.output("y")
 
 
+def _crop(g: Graph) -> None:
+    g.input("x", (1, 2, 6, 7))
+    g.single("roi", (0, 0, 0.25, -0.5, 1, 1, 0.75, 1.5))
+    g.ints("sizes", (1, 2, 5, 9))
+    mode = {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize"}
+    g.node("Resize", ["x", "roi", "", "sizes"], ["y"], extrapolation_value=4.0, **mode)
+    g.output("y")
+
+
+def _axes(x: Sequence[int], axes: Sequence[int], sizes: Sequence[int], g: Graph, **attributes: Any) -> None:
+    g.input("x", x)
+    g.ints("sizes", sizes)
+    g.node("Resize", ["x", "", "", "sizes"], ["y"], axes=axes, **attributes)
+    g.output("y")
+
+
+_LINEAR: dict[str, Any] = {"mode": "linear"}
+_SYMMETRIC: dict[str, Any] = {"coordinate_transformation_mode": "half_pixel_symmetric"}
 _FLOOR: dict[str, Any] = {"mode": "nearest", "nearest_mode": "floor", "coordinate_transformation_mode": "asymmetric"}
 _MODES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric")
 
@@ -259,6 +316,20 @@ CASES = [
     Case("linear_fraction", partial(_resize, (1, 1, 16, 16), None, (1, 1, 28, 28), {"mode": "linear"})),
     Case("nearest_channels_last", partial(_resize, (1, 3, 3, 5), (1, 2, 2, 1), None, _FLOOR)),
     Case("scales_one", partial(_resize, (1, 2, 3, 3), (1, 1, 1, 1), None, {"mode": "linear"})),
+    *(
+        Case(f"cubic_{k}", partial(_resize, (1, 2, 5, 6), (1, 1, *scales), None, {"mode": "cubic", **attributes}))
+        for k, (scales, attributes) in enumerate(
+            (
+                ((1.5, 2), {}),
+                ((0.5, 0.75), {"cubic_coeff_a": -0.5, "exclude_outside": 1}),
+                ((2, 1.25), {"coordinate_transformation_mode": "asymmetric"}),
+            )
+        )
+    ),
+    Case("symmetric", partial(_resize, (1, 1, 5, 7), (1, 1, 0.5, 1.3), None, _LINEAR | _SYMMETRIC)),
+    Case("crop", _crop),
+    Case("axes", partial(_axes, (2, 3, 4, 5), (3, 1), (9, 4))),
+    Case("keeps_aspect", partial(_axes, (1, 1, 6, 8), (2, 3), (9, 10), keep_aspect_ratio_policy="not_larger")),
     Case("fused_w3", partial(_fused, 3)),
     Case("fused_w4", partial(_fused, 4)),
 ]
