@@ -1,119 +1,162 @@
-"""Reductions of floats over any axes (ReduceMean, ReduceSum, ReduceMax ...) and global pooling."""
+"""Reductions over any axes (ReduceMean, ReduceSum, ReduceMax ...) of every element type, and global pooling."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
-from webinfer.fused import FusedOp
-from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.fused import FusedOp, Step
+from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, lowers
 from webinfer.ops.case import Case, Graph
-from webinfer.ops.copy import aligned_output, finish, strided_copy, strides_of
-from webinfer.ops.epilogue import render_epilogue
-from webinfer.ops.layer_norm import row_storage_bytes, row_workgroup
-from webinfer.ops.pointwise import FLOAT_TYPES
+from webinfer.ops.copy import aligned_output, finish
+from webinfer.ops.numbers import extreme, literal, numbers
+from webinfer.ops.rows import HIGHEST_KEY, LOWEST_KEY, Pass, Rows, emit_rows, order, rows_of
+
+SERIAL = 512  # loads that one invocation combines; longer rows are cut into pieces, whose results are reduced again
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """WGSL formats: the neutral value, how two values combine, what happens to each element and to the result."""
+    """How elements combine, what is taken of each element, and what of their combination."""
 
-    initial: str
-    combine: str
-    each: str = "%s"
-    last: str = "%s"
+    combine: Literal["add", "multiply", "max", "min"]
+    each: Literal["x", "abs", "square", "exp"] = "x"
+    last: Literal["all", "mean", "sqrt", "log", "log_shifted"] = "all"
 
 
-_LOWEST, _SUM = "-3.4028234e38", "(%s + %s)"
 REDUCTIONS = {
-    "ReduceSum": Reduction("0.0", _SUM),
-    "ReduceMean": Reduction("0.0", _SUM, last="(%s * P.inverse)"),
-    "ReduceMax": Reduction(_LOWEST, "max(%s, %s)"),
-    "ReduceMin": Reduction("3.4028234e38", "min(%s, %s)"),
-    "ReduceProd": Reduction("1.0", "(%s * %s)"),
-    "ReduceL1": Reduction("0.0", _SUM, each="abs(%s)"),
-    "ReduceL2": Reduction("0.0", _SUM, each="(x * x)", last="sqrt(%s)"),
-    "ReduceSumSquare": Reduction("0.0", _SUM, each="(x * x)"),
-    "ReduceLogSum": Reduction("0.0", _SUM, last="log(%s)"),
-    "GlobalAveragePool": Reduction("0.0", _SUM, last="(%s * P.inverse)"),
-    "GlobalMaxPool": Reduction(_LOWEST, "max(%s, %s)"),
+    "ReduceSum": Reduction("add"),
+    "ReduceMean": Reduction("add", last="mean"),
+    "ReduceMax": Reduction("max"),
+    "ReduceMin": Reduction("min"),
+    "ReduceProd": Reduction("multiply"),
+    "ReduceL1": Reduction("add", each="abs"),
+    "ReduceL2": Reduction("add", each="square", last="sqrt"),
+    "ReduceSumSquare": Reduction("add", each="square"),
+    "ReduceLogSum": Reduction("add", last="log"),
+    "ReduceLogSumExp": Reduction("add", each="exp", last="log_shifted"),
+    "GlobalAveragePool": Reduction("add", last="mean"),
+    "GlobalMaxPool": Reduction("max"),
 }
+
+# The square root rounded down: sqrt may be off by its last places, which matters where it should be whole.
+_ROOT = "fn root(x: f32) -> f32 { let r = round(sqrt(x)); return select(r, r - 1.0f, r * r > x); }"
 
 
 @lowers(*REDUCTIONS)
 def lower_reduce(op: FusedOp, ctx: Lowering) -> None:
-    """Axes that are not the last ones are moved there by a copy first."""
+    """One dispatch; two where a row is longer than one team takes."""
     step = op.anchor
     assert step is not None
-    source = step.inputs[0]
-    shape = ctx.shape(source)
-    if ctx.dtype(source) not in FLOAT_TYPES:
-        raise Unsupported(f"{step.op_type} of {ctx.dtype(source)}: only floats reduce exactly enough; cast first")
-    axes = _axes(op, ctx, len(shape))
-    if not axes:
-        raise Unsupported(f"{step.op_type} over no axis: remove the node")
-    kept = [d for d in range(len(shape)) if d not in axes]
-    order = [*kept, *axes]
-    if order != sorted(order) and ctx.size(source):
-        strides = strides_of(shape)
-        rows = ctx.scratch(f"{op.name}#rows", [shape[d] for d in order], ctx.dtype(source))
-        strided_copy(ctx, op.name, source, rows, [shape[d] for d in order], [strides[d] for d in order])
-        source = rows
-    size, count = math.prod([shape[d] for d in axes]), math.prod([shape[d] for d in kept])
-    vector = size % 4 == 0
-    unit = 4 if vector else 1
+    shape = ctx.shape(step.inputs[0])
+    if op.epilogue:
+        raise Unsupported(f"{step.op_type} with a fused epilogue: do not fuse it")
+    axes = list(range(2, len(shape))) if step.op_type.startswith("Global") else reduced_axes(step, ctx, len(shape))
     written = aligned_output(ctx, op.output)
-    tail = render_epilogue(ctx, op.epilogue, step, op.output, 1)
-    out = ctx.shape(op.output)
-    workgroup = row_workgroup(ctx.tier, size // unit)
-    reduction = REDUCTIONS[step.op_type]
-    ctx.emit(
-        "reduce",
-        node=op.name,
-        operands=[
-            Operand("x", source, width=4 if vector else 1),
-            *tail.operands,
-            Operand("out", written, "read_write", width=1),
-        ],
-        workgroups=grid(ceil_div(count, workgroup[1])),
-        workgroup_size=workgroup,
-        params={
-            "rows": count,
-            "size": size // unit,
-            "inverse": 1.0 / max(size, 1),
-            "spatial": math.prod(out[2:]),
-            "channels": out[1] if len(out) > 1 else 1,
-        },
-        flops=math.prod(shape),
-        workgroup_storage_bytes=row_storage_bytes(workgroup),
-        epilogue=tail.code,
-        scalars=tail.scalars,
-        vector=vector,
-        initial=reduction.initial,
-        combine=reduction.combine,
-        each=reduction.each,
-        last=reduction.last,
-    )
+    reduce(ctx, op.name, REDUCTIONS[step.op_type], step.inputs[0], axes, written)
     finish(ctx, op.name, written, op.output)
 
 
-def _axes(op: FusedOp, ctx: Lowering, rank: int) -> list[int]:
-    """The reduced axes in order: an input from opset 18 on (13 for ReduceSum), an attribute before."""
-    step = op.anchor
-    assert step is not None
-    if step.op_type.startswith("Global"):
-        return list(range(2, rank))
-    given: Sequence[int] = step.ints("axes")
+def reduced_axes(step: Step, ctx: Lowering, rank: int) -> list[int]:
+    """The axes in order, from the input (opset 18, ReduceSum 13) or the attribute; all where none are given."""
+    given: Sequence[int] | None = step.ints("axes")
     if len(step.inputs) > 1 and step.inputs[1]:
-        array = ctx.constant(step.inputs[1])
-        if array is None:
+        given = ctx.integers(step.inputs[1])
+        if given is None:
             raise Unsupported(f"axes {step.inputs[1]} are computed at run time; fold them to a constant")
-        given = [int(a) for a in array.reshape(-1)]
-    if not given and step.int("noop_with_empty_axes", 0):
-        return []
-    return sorted(a % rank for a in given) or list(range(rank))
+    if not given:
+        return [] if step.int("noop_with_empty_axes", 0) else list(range(rank))
+    return sorted({a % rank for a in given})
+
+
+def reduce(ctx: Lowering, node: str, reduction: Reduction, source: str, axes: Sequence[int], output: str) -> None:
+    """Emit the reduction of `source` over `axes` into `output`, whose elements take four bytes or more."""
+    dtype = ctx.dtype(source)
+    rows = rows_of(ctx.shape(source), axes, vector=not numbers(dtype).wide)
+    chunk = rows.workgroup(ctx.tier)[0] * SERIAL
+    if rows.size <= chunk:
+        _emit(ctx, node, reduction, source, rows, rows.length, output)
+        return
+    # Sums of pieces add up; the largest value, product and logarithm of pieces are the whole reduction of theirs.
+    once = reduction.combine == "add" and reduction.each != "exp"
+    first = Reduction("add", each=reduction.each) if once else reduction
+    second = Reduction("add", last=reduction.last) if once else reduction
+    running = "float32" if dtype.startswith("float") or reduction.each == "exp" else dtype
+    parts = ceil_div(rows.size, chunk)
+    pieces = ctx.scratch(f"{output}#pieces", (rows.count, parts), running)
+    _emit(ctx, node, first, source, rows, rows.length, pieces, (parts, chunk))
+    rest = rows_of((rows.count, parts), (1,), vector=not numbers(running).wide)
+    _emit(ctx, node, second, pieces, rest, rows.length, output)
+
+
+def _emit(
+    ctx: Lowering,
+    node: str,
+    reduction: Reduction,
+    source: str,
+    rows: Rows,
+    length: int,
+    output: str,
+    parts: tuple[int, int] | None = None,
+) -> None:
+    """One dispatch; `length` divides a mean."""
+    element, result = numbers(ctx.dtype(source)), numbers(ctx.dtype(output))
+    vector, shifted = rows.width == 4, reduction.each == "exp"
+    real = element.word == "f32" or shifted
+    running = numbers("float32") if real else element
+    x = "load_x(at)"
+    if element.word != running.word:
+        x = f"vec4<f32>({x})" if vector else element.to_float % x
+    each = {
+        "x": "x",
+        "abs": running.abs % "x",
+        "square": running.multiply % ("x", "x"),
+        "exp": "exp(x - U(shift))",
+    }
+    last = {
+        "all": "all",
+        "mean": running.divide % ("all", "P.length"),
+        "sqrt": "sqrt(all)" if real else result.from_float % f"root({element.to_float % 'all'})",
+        "log": "log(all)" if real else result.from_float % f"log({element.to_float % 'all'})",
+        "log_shifted": result.from_float % "(log(all) + shift)",
+    }
+    combine = getattr(running, reduction.combine)
+    initial = _initial(reduction.combine, "float32" if real else ctx.dtype(source))
+    passes = [Pass("all", each[reduction.each], combine, initial, running.word)]
+    libraries = [*element.declarations, *([_ROOT] if reduction.last == "sqrt" and not real else [])]
+    if real and reduction.combine in ("max", "min"):
+        # In the integer order of floats, NaN and infinities are exact.
+        nan, initial = ("highest", LOWEST_KEY) if reduction.combine == "max" else ("lowest", HIGHEST_KEY)
+        libraries.append(order(nan, vector=vector))
+        passes = [Pass("key", "ordered(x)", combine, initial, "u32", ("let all = value_of(key);",))]
+    if shifted:
+        # Nothing is subtracted where the largest value is not finite: the sum shows what it is.
+        libraries.append(order("highest", vector=vector))
+        shift = f"let shift = select(0.0f, value_of(key), key > {LOWEST_KEY} && key < {HIGHEST_KEY});"
+        passes.insert(0, Pass("key", "ordered(x)", "max(%s, %s)", LOWEST_KEY, "u32", (shift,)))
+    emit_rows(
+        ctx,
+        node,
+        rows,
+        [Operand("x", source, width=rows.width), Operand("out", output, "read_write", width=1)],
+        passes,
+        word=running.word,
+        x=x,
+        results={"out": last[reduction.last]},
+        params={"length": max(length, 1)} if reduction.last == "mean" else {},
+        libraries=libraries,
+        parts=parts,
+        flops=1,
+    )
+
+
+def _initial(combine: str, dtype: str) -> str:
+    """The result over no elements: 0, 1, the lowest or the highest integer."""
+    if combine in ("add", "multiply") or dtype.startswith("float"):
+        return literal(dtype, int(combine == "multiply"))
+    return extreme(dtype, highest=combine == "min")
 
 
 def _reduce(op_type: str, x: Sequence[int], axes: Sequence[int], keep: int, g: Graph) -> None:
