@@ -22,6 +22,9 @@ Positive = Annotated[int, Field(ge=1)]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 # A path inside the package: no absolute path, no "..", no backslash (contained on every platform).
 RelativePath = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\-]*)*$")]
+# A number that depends on the component's symbols: + - * // % min max over their names (webinfer/expressions.py).
+Expression = Annotated[str, Field(pattern=r"^[A-Za-z0-9_+*/%(), -]+$")]
+Shape = list[Natural | Expression]
 Triple = Annotated[list[Positive], Field(min_length=3, max_length=3)]
 
 
@@ -37,12 +40,27 @@ class FileEntry(Model):
     sha256: Sha256
 
 
+class SymbolBounds(Model):
+    """A size that the inputs of a run decide: any multiple of `multiple` from `minimum` to `maximum`."""
+
+    minimum: Natural
+    maximum: Natural
+    multiple: Positive
+
+
+class Constraint(Model):
+    """What the sizes of a run must meet besides their bounds: `zero` is 0; `text` says it for people."""
+
+    zero: Expression
+    text: str
+
+
 class TensorSpec(Model):
     """A model input or output as the caller sees it."""
 
     name: str
     dtype: DType
-    shape: list[Natural]
+    shape: Shape
 
 
 class Weight(Model):
@@ -109,7 +127,10 @@ class Upload(Model):
 
 
 class Dispatch(Model):
-    """One compute dispatch: a kernel, its storage spans in binding order, its uniform values, its workgroup counts."""
+    """One compute dispatch: a kernel, its storage spans in binding order, its uniform values, its workgroup counts.
+
+    `flops` and `bytes` count at the largest sizes.
+    """
 
     kernel: str
     node: str
@@ -121,10 +142,13 @@ class Dispatch(Model):
 
 
 class PlannedTensor(Model):
-    """Where a value of the graph lives. Intermediates are listed so that `verify` can read them."""
+    """Where a value of the graph lives. Intermediates are listed so that `verify` can read them.
+
+    The span has room for the largest sizes; elements lie contiguously at the sizes of the run.
+    """
 
     dtype: DType
-    shape: list[Natural]
+    shape: Shape
     span: Span
     producer: Annotated[int, Field(ge=-1)]  # index of the dispatch that completes it, -1 for inputs
 
@@ -167,6 +191,8 @@ class Component(Model):
 
     name: str
     model: RelativePath
+    symbols: dict[str, SymbolBounds]
+    constraints: list[Constraint]
     inputs: list[TensorSpec]
     outputs: list[TensorSpec]
     weights: list[Weight]

@@ -387,7 +387,7 @@ class LoadedModel:
         arguments: what only a host of another kind takes.
         """
         session = self.session
-        sent = [{"name": name, "data": session.upload(array)} for name, array in feeds.items()]
+        sent = [{"name": n, "data": session.upload(a), "shape": list(a.shape)} for n, a in feeds.items()]
         command: dict[str, Any] = {"warmup": warmup, "repeat": repeat, "profile": profile, "read": read, **arguments}
         if outputs is not None:
             command["outputs"] = list(outputs)

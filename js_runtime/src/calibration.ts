@@ -1,6 +1,7 @@
 // Measures the heaviest node of several programs on the device itself, to choose between their kernels.
 
-import { checked, UniformBlock, type BoundDispatch } from "./executor.js";
+import { checked, UniformBlock, workgroupsOf, type BoundDispatch } from "./executor.js";
+import type { Sizes } from "./expressions.js";
 import type { Dispatch, Kernel, Program } from "./generated/manifest.js";
 import { DeviceMemory } from "./memory.js";
 import type { CompiledKernel, Pipelines } from "./pipelines.js";
@@ -39,6 +40,7 @@ export async function calibrate(
   node: string,
   pipelines: Pipelines,
   kernels: ReadonlyMap<string, Kernel>,
+  sizes: Sizes,
 ): Promise<Calibration> {
   const memory = new DeviceMemory(device);
   try {
@@ -46,7 +48,7 @@ export async function calibrate(
     for (const program of programs) {
       const dispatches = program.dispatches.filter((dispatch) => dispatch.node === node);
       const compiled = await pipelines.all(dispatches.map((dispatch) => dispatch.kernel));
-      const bind = (): readonly BoundDispatch[] => bindScratch(device, memory, dispatches, kernels, compiled);
+      const bind = (): readonly BoundDispatch[] => bindScratch(device, memory, dispatches, kernels, compiled, sizes);
       work.push(await checked(device, `measurement of ${node}`, bind));
     }
     await memory.settle();
@@ -76,8 +78,9 @@ function bindScratch(
   dispatches: readonly Dispatch[],
   kernels: ReadonlyMap<string, Kernel>,
   compiled: ReadonlyMap<string, CompiledKernel>,
+  sizes: Sizes,
 ): readonly BoundDispatch[] {
-  const uniforms = new UniformBlock(device, memory, dispatches, kernels);
+  const uniforms = new UniformBlock(device, memory, dispatches, kernels, sizes);
   // One scratch buffer per span: the values do not matter, and the program's arena may not fit twice.
   const scratch = new Map<string, GPUBuffer>();
   return dispatches.flatMap((dispatch) => {
@@ -100,7 +103,7 @@ function bindScratch(
         node: dispatch.node,
         pipeline: kernel.pipeline,
         bindGroup: device.createBindGroup({ layout: kernel.layout, entries }),
-        workgroups: dispatch.workgroups,
+        workgroups: workgroupsOf(dispatch, sizes),
       },
     ];
   });

@@ -1,6 +1,7 @@
 // Replays the dispatches of one program: derived from (program, device, kernels), and dropped as a whole.
 
 import { GpuError } from "./errors.js";
+import type { Extent, Sizes } from "./expressions.js";
 import type { Dispatch, Kernel, Program, Span } from "./generated/manifest.js";
 import type { DeviceMemory } from "./memory.js";
 import type { CompiledKernel } from "./pipelines.js";
@@ -14,6 +15,8 @@ export interface BoundDispatch {
   readonly bindGroup: GPUBindGroup;
   readonly workgroups: readonly [number, number, number];
 }
+
+type Triple = [number, number, number];
 
 /** Encode bound dispatches into one compute pass. */
 export function encodePass(
@@ -55,17 +58,28 @@ export class Executor {
   readonly #buffers: (GPUBuffer | undefined)[];
   readonly #uniforms: UniformBlock;
   readonly #prepareUniforms: UniformBlock;
+  readonly #sizes: Sizes;
+  readonly #varying: { readonly workgroups: Triple; readonly extents: readonly Extent[] }[] = [];
+  #changes: number;
   #dispatches: readonly BoundDispatch[] = [];
 
-  constructor(device: GPUDevice, memory: DeviceMemory, program: Program, kernels: ReadonlyMap<string, Kernel>) {
+  constructor(
+    device: GPUDevice,
+    memory: DeviceMemory,
+    program: Program,
+    kernels: ReadonlyMap<string, Kernel>,
+    sizes: Sizes,
+  ) {
+    this.#sizes = sizes;
+    this.#changes = sizes.changes;
     this.program = program;
     this.#device = device;
     this.#memory = memory;
     this.#buffers = program.buffers.map(({ kind, size_bytes }, index) =>
       kind === "staging" ? undefined : memory.create(kind, size_bytes, `${kind} ${String(index)}`),
     );
-    this.#uniforms = new UniformBlock(device, memory, program.dispatches, kernels);
-    this.#prepareUniforms = new UniformBlock(device, memory, program.prepare, kernels);
+    this.#uniforms = new UniformBlock(device, memory, program.dispatches, kernels, sizes);
+    this.#prepareUniforms = new UniformBlock(device, memory, program.prepare, kernels, sizes);
   }
 
   /** The dispatches of a run, in order; empty before `bind`. */
@@ -113,6 +127,14 @@ export class Executor {
     );
   }
 
+  /** Bring uniforms and workgroup counts up to the sizes of the next run; nothing to do where no size changed. */
+  resize(): void {
+    if (this.#changes === this.#sizes.changes) return;
+    this.#changes = this.#sizes.changes;
+    this.#uniforms.write();
+    for (const { workgroups, extents } of this.#varying) fill(workgroups, extents, this.#sizes);
+  }
+
   /** Dispatch one workgroup of every kernel: several drivers compile a shader only at its first dispatch. */
   async warmUp(): Promise<void> {
     const first = new Map(this.#dispatches.map((dispatch) => [dispatch.kernel, dispatch]));
@@ -136,18 +158,43 @@ export class Executor {
     }));
     const uniform = uniforms.resource(dispatch);
     if (uniform !== undefined) entries.push({ binding: entries.length, resource: uniform });
+    const workgroups = workgroupsOf(dispatch, this.#sizes);
+    if (dispatch.workgroups.some((extent) => typeof extent === "string")) {
+      this.#varying.push({ workgroups, extents: dispatch.workgroups });
+    }
     return {
       kernel: dispatch.kernel,
       node: dispatch.node,
       pipeline: compiled.pipeline,
       bindGroup: this.#device.createBindGroup({ label: dispatch.kernel, layout: compiled.layout, entries }),
-      workgroups: dispatch.workgroups,
+      workgroups,
     };
   }
 }
 
-/** The uniform structs of all given dispatches in one buffer, written once; equal structs of a kernel share a place. */
+/** Workgroup counts of a dispatch at the present sizes. */
+export function workgroupsOf(dispatch: Dispatch, sizes: Sizes): Triple {
+  const workgroups: Triple = [0, 0, 0];
+  fill(workgroups, dispatch.workgroups, sizes);
+  return workgroups;
+}
+
+function fill(workgroups: Triple, extents: readonly Extent[], sizes: Sizes): void {
+  for (let axis = 0; axis < 3; axis += 1) workgroups[axis] = sizes.valueOf(extents[axis] ?? 1);
+}
+
+/** One uniform that depends on the sizes: its place in the block. */
+interface Varying {
+  readonly at: number;
+  readonly extent: string;
+}
+
+/** The uniform structs of all given dispatches in one buffer; equal structs of a kernel share a place. */
 export class UniformBlock {
+  readonly #device: GPUDevice;
+  readonly #sizes: Sizes;
+  readonly #varying: Varying[] = [];
+  readonly #block: DataView<ArrayBuffer>;
   readonly #memory: DeviceMemory;
   readonly #buffer: GPUBuffer | undefined;
   readonly #places = new Map<Dispatch, { readonly offset: number; readonly size: number }>();
@@ -157,8 +204,11 @@ export class UniformBlock {
     memory: DeviceMemory,
     dispatches: readonly Dispatch[],
     kernels: ReadonlyMap<string, Kernel>,
+    sizes: Sizes,
   ) {
+    this.#device = device;
     this.#memory = memory;
+    this.#sizes = sizes;
     const alignment = device.limits.minUniformBufferOffsetAlignment;
     const shared = new Map<string, { readonly offset: number; readonly size: number }>();
     let end = 0;
@@ -176,29 +226,31 @@ export class UniformBlock {
       this.#places.set(dispatch, { offset: end, size });
       end += Math.ceil(size / alignment) * alignment;
     }
+    this.#block = new DataView(new ArrayBuffer(end));
     if (end === 0) return;
-    const block = new DataView(new ArrayBuffer(end));
+    const written = new Set<number>();
     for (const [dispatch, { offset }] of this.#places) {
+      if (written.has(offset)) continue;
+      written.add(offset);
       const types = kernels.get(dispatch.kernel)?.params ?? [];
       for (const [index, param] of dispatch.params.entries()) {
         const at = offset + index * 4;
-        const value = Number(param); // JSON has no infinities: these are strings
-        switch (types[index]?.type) {
-          case "f32":
-            block.setFloat32(at, value, true);
-            break;
-          case "i32":
-            block.setInt32(at, value, true);
-            break;
-          case "u32":
-          case undefined:
-            block.setUint32(at, value, true);
-            break;
-        }
+        // JSON has no infinities: these are strings.
+        if (types[index]?.type === "f32") this.#block.setFloat32(at, Number(param), true);
+        else if (typeof param === "string") this.#varying.push({ at, extent: param });
+        else this.#block.setInt32(at, param, true);
       }
     }
     this.#buffer = memory.create("uniform", end, "uniforms");
-    device.queue.writeBuffer(this.#buffer, 0, block.buffer);
+    this.write();
+  }
+
+  /** Write the uniforms at the present sizes. */
+  write(): void {
+    if (this.#buffer === undefined) return;
+    // Signed and unsigned members take the same bits.
+    for (const { at, extent } of this.#varying) this.#block.setInt32(at, this.#sizes.valueOf(extent), true);
+    this.#device.queue.writeBuffer(this.#buffer, 0, this.#block.buffer);
   }
 
   /** Destroy the buffer; the work that uses it was submitted. */

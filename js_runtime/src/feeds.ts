@@ -1,55 +1,115 @@
 // What a caller may give as a model input, checked against the model's declaration before anything reaches the GPU.
 
 import { InputError } from "./errors.js";
-import type { TensorSpec } from "./generated/manifest.js";
+import type { Extent, Sizes } from "./expressions.js";
+import type { Component, TensorSpec } from "./generated/manifest.js";
 import { elementCount, floatToHalf, gpuBytes, holds, toGpu, wireBytes, type TensorArray } from "./tensor.js";
 
 /**
  * One input: a typed array of the input's element type (row-major; float16 as bit patterns in a Uint16Array or as
- * float32 values), the same with its shape, raw little-endian bytes, or a GPUBuffer in the GPU's layout that the run copies from.
+ * float32 values), raw little-endian bytes, or a GPUBuffer in the GPU's layout that the run copies from. An input whose
+ * shape depends on symbols comes with its shape.
  */
 export type Feed =
   | TensorArray
   | { readonly data: TensorArray; readonly shape: readonly number[] }
-  | { readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly buffer: GPUBuffer; readonly offset?: number };
+  | { readonly bytes: Uint8Array<ArrayBuffer>; readonly shape?: readonly number[] }
+  | { readonly buffer: GPUBuffer; readonly offset?: number; readonly shape?: readonly number[] };
 
 export type Feeds = Readonly<Record<string, Feed>>;
 
-/** A checked input: bytes in the GPU's layout, or a range of the caller's buffer. */
-export type CheckedFeed =
-  | { readonly spec: TensorSpec; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly spec: TensorSpec; readonly buffer: GPUBuffer; readonly offset: number; readonly sizeBytes: number };
+/** A checked input with its shape in this run: bytes in the GPU's layout, or a range of the caller's buffer. */
+export type CheckedFeed = { readonly spec: TensorSpec; readonly shape: readonly number[] } & (
+  | { readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly buffer: GPUBuffer; readonly offset: number; readonly sizeBytes: number }
+);
 
-/** Check all inputs. Throws "unknown-input", "missing-input", "input-shape" or "input-dtype". */
-export function checkFeeds(inputs: readonly TensorSpec[], feeds: Feeds): readonly CheckedFeed[] {
+type Interface = Pick<Component, "inputs" | "symbols" | "constraints">;
+
+/**
+ * Check all inputs and give `sizes` the values that their shapes imply. Throws "unknown-input", "missing-input",
+ * "input-shape" or "input-dtype".
+ */
+export function checkFeeds(component: Interface, feeds: Feeds, sizes: Sizes): readonly CheckedFeed[] {
+  const { inputs } = component;
   const expected = inputs.map((spec) => `${spec.name} ${spec.dtype} [${spec.shape.join(", ")}]`).join("; ");
   for (const name of Object.keys(feeds)) {
     if (!inputs.some((spec) => spec.name === name)) {
       throw new InputError("unknown-input", `input ${name} does not exist; the model takes ${expected || "no input"}`);
     }
   }
-  return inputs.map((spec) => {
+  const given = inputs.map((spec) => {
     const feed = Object.hasOwn(feeds, spec.name) ? feeds[spec.name] : undefined;
     if (feed === undefined) {
       throw new InputError("missing-input", `input ${spec.name} is missing; the model takes ${expected}`);
     }
-    return checkFeed(spec, feed);
+    return { spec, feed };
   });
+  for (const [name, value] of sizesOf(component, given)) sizes.set(name, value);
+  for (const { zero, text } of component.constraints) {
+    if (sizes.valueOf(zero) !== 0) {
+      const found = sizes.names.map((name) => `${name} = ${String(sizes.valueOf(name))}`).join(", ");
+      throw new InputError("input-shape", `the inputs have ${found}, but ${text}`);
+    }
+  }
+  return given.map(({ spec, feed }) => checkFeed(spec, sizes.shapeOf(spec.shape), feed));
 }
 
-function checkFeed(spec: TensorSpec, feed: Feed): CheckedFeed {
-  const count = elementCount(spec.shape);
-  if (ArrayBuffer.isView(feed)) return { spec, bytes: fromArray(spec, feed) };
-  if ("data" in feed) {
-    if (feed.shape.length !== spec.shape.length || feed.shape.some((dim, axis) => dim !== spec.shape[axis])) {
-      throw new InputError(
-        "input-shape",
-        `input ${spec.name}: expected shape [${spec.shape.join(", ")}], found [${feed.shape.join(", ")}]`,
-      );
+interface Given {
+  readonly spec: TensorSpec;
+  readonly feed: Feed;
+}
+
+/** The value of every symbol, from the inputs that have it as a dimension. */
+function sizesOf({ symbols }: Interface, given: readonly Given[]): ReadonlyMap<string, number> {
+  const found = new Map<string, { readonly value: number; readonly where: string }>();
+  for (const { spec, feed } of given) {
+    if (spec.shape.every((extent) => typeof extent === "number")) continue;
+    const shape = shapeOf(feed);
+    if (shape?.length !== spec.shape.length) throw wrongShape(spec, spec.shape, shape);
+    for (const [axis, extent] of spec.shape.entries()) {
+      const bounds = typeof extent === "string" && Object.hasOwn(symbols, extent) ? symbols[extent] : undefined;
+      const value = shape[axis] ?? 0;
+      if (bounds === undefined || typeof extent === "number") continue;
+      const where = `axis ${String(axis)} of input ${spec.name}`;
+      const { minimum, maximum, multiple } = bounds;
+      if (!(value >= minimum && value <= maximum && value % multiple === 0)) {
+        const kind = multiple === 1 ? "a size" : `a multiple of ${String(multiple)}`;
+        throw new InputError(
+          "input-shape",
+          `${where} (${extent}) is ${String(value)}; expected ${kind} from ${String(minimum)} to ${String(maximum)}`,
+        );
+      }
+      const known = found.get(extent);
+      if (known !== undefined && known.value !== value) {
+        throw new InputError(
+          "input-shape",
+          `${where} (${extent}) is ${String(value)}, but ${known.where} is ${String(known.value)}; they are one size`,
+        );
+      }
+      found.set(extent, { value, where });
     }
-    return { spec, bytes: fromArray(spec, feed.data) };
   }
+  return new Map([...found].map(([name, { value }]) => [name, value]));
+}
+
+function shapeOf(feed: Feed): readonly number[] | undefined {
+  return ArrayBuffer.isView(feed) ? undefined : feed.shape;
+}
+
+function wrongShape(spec: TensorSpec, expected: readonly Extent[], found: readonly number[] | undefined): InputError {
+  const text = found === undefined ? "no shape: give { data, shape }" : `[${found.join(", ")}]`;
+  return new InputError("input-shape", `input ${spec.name}: expected shape [${expected.join(", ")}], found ${text}`);
+}
+
+function checkFeed(spec: TensorSpec, shape: readonly number[], feed: Feed): CheckedFeed {
+  const found = shapeOf(feed);
+  if (found !== undefined && (found.length !== shape.length || found.some((dim, axis) => dim !== shape[axis]))) {
+    throw wrongShape(spec, shape, found);
+  }
+  if (ArrayBuffer.isView(feed)) return { spec, shape, bytes: fromArray(spec, shape, feed) };
+  if ("data" in feed) return { spec, shape, bytes: fromArray(spec, shape, feed.data) };
+  const count = elementCount(shape);
   if ("bytes" in feed) {
     if (feed.bytes.length !== count * wireBytes(spec.dtype)) {
       throw new InputError(
@@ -57,7 +117,7 @@ function checkFeed(spec: TensorSpec, feed: Feed): CheckedFeed {
         `input ${spec.name}: expected ${String(count * wireBytes(spec.dtype))} bytes, found ${String(feed.bytes.length)}`,
       );
     }
-    return { spec, bytes: toGpu(spec.dtype, feed.bytes) };
+    return { spec, shape, bytes: toGpu(spec.dtype, feed.bytes) };
   }
   // Copies move whole words; every GPU tensor is padded, so an odd 16-bit tensor has the room.
   const sizeBytes = Math.ceil((count * gpuBytes(spec.dtype)) / 4) * 4;
@@ -69,21 +129,21 @@ function checkFeed(spec: TensorSpec, feed: Feed): CheckedFeed {
         `${String(feed.buffer.size)} bytes with offset ${String(offset)}`,
     );
   }
-  return { spec, buffer: feed.buffer, offset, sizeBytes };
+  return { spec, shape, buffer: feed.buffer, offset, sizeBytes };
 }
 
-function fromArray(spec: TensorSpec, array: TensorArray): Uint8Array<ArrayBuffer> {
+function fromArray(spec: TensorSpec, shape: readonly number[], array: TensorArray): Uint8Array<ArrayBuffer> {
   if (!holds(spec.dtype, array)) {
     throw new InputError(
       "input-dtype",
       `input ${spec.name}: expected an array of ${spec.dtype}, found ${array.constructor.name}`,
     );
   }
-  const count = elementCount(spec.shape);
+  const count = elementCount(shape);
   if (array.length !== count) {
     throw new InputError(
       "input-shape",
-      `input ${spec.name}: expected ${String(count)} elements for [${spec.shape.join(", ")}], found ${String(array.length)}`,
+      `input ${spec.name}: expected ${String(count)} elements for [${shape.join(", ")}], found ${String(array.length)}`,
     );
   }
   if (spec.dtype === "float16" && array instanceof Float32Array) {

@@ -12,11 +12,12 @@ export {
   type MissingLimit,
 } from "./errors.js";
 export type { DeviceOptions } from "./device.js";
+export type { Extent } from "./expressions.js";
 export type { Feed, Feeds } from "./feeds.js";
-export { FORMAT_VERSION } from "./generated/manifest.js";
+export { FORMAT_VERSION, type SymbolBounds } from "./generated/manifest.js";
 export { load, type LoadOptions, type Progress } from "./load.js";
 export type { BufferKind, MemoryUse } from "./memory.js";
-export type { CapturedTensor, LoadTimings, Model, ModelInfo, OutputTensor, TensorInfo } from "./model.js";
+export type { CapturedTensor, LoadTimings, Model, ModelInfo, OutputTensor, RunTensor, TensorInfo } from "./model.js";
 export type { DType, TensorArray } from "./tensor.js";
 export { describeAdapter, type AdapterInfo } from "./tier.js";
 export type { DispatchTime, Profile } from "./timing.js";

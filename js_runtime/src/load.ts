@@ -4,6 +4,7 @@ import { calibrate, heaviestNode } from "./calibration.js";
 import { acquireDevice, type DeviceOptions } from "./device.js";
 import { DeviceError, InputError, throwIfAborted, WebinferError } from "./errors.js";
 import { Executor } from "./executor.js";
+import { Sizes } from "./expressions.js";
 import type { Component, Kernel, Program } from "./generated/manifest.js";
 import { DeviceMemory } from "./memory.js";
 import { Model, type LoadTimings } from "./model.js";
@@ -47,11 +48,12 @@ export async function load(url: string | URL, options: LoadOptions = {}): Promis
     const kernels = new Map(source.manifest.kernels.map((kernel) => [kernel.name, kernel]));
     const meter = new Meter(options.onProgress);
     const pipelines = new Pipelines(device, source, signal, meter.add);
-    const choice = await chooseProgram(device, acquired.shortlist, pipelines, kernels);
+    const sizes = new Sizes(component.symbols);
+    const choice = await chooseProgram(device, acquired.shortlist, pipelines, kernels, sizes);
     const { program } = choice;
     const tierMs = clock.lap();
     meter.start(neededBytes(source, component, program, kernels));
-    const executor = new Executor(device, memory, program, kernels);
+    const executor = new Executor(device, memory, program, kernels, sizes);
     await memory.settle();
     const phases = await fillAndWarm(device, source, component, executor, pipelines, { signal, onBytes: meter.add });
     await memory.settle();
@@ -75,7 +77,7 @@ export async function load(url: string | URL, options: LoadOptions = {}): Promis
       },
       timings,
     };
-    return new Model({ component, executor, memory, device, ownsDevice: acquired.owned, info });
+    return new Model({ component, sizes, executor, memory, device, ownsDevice: acquired.owned, info });
   } catch (cause) {
     memory.dispose();
     if (acquired.owned) device.destroy();
@@ -134,13 +136,14 @@ async function chooseProgram(
   { candidates, reasons }: Shortlist,
   pipelines: Pipelines,
   kernels: ReadonlyMap<string, Kernel>,
+  sizes: Sizes,
 ): Promise<Choice> {
   const [first] = candidates;
   if (first === undefined) throw new InputError("unknown-tier", "the package has no program");
   if (candidates.length === 1) return { program: first, reasons };
   const node = heaviestNode(candidates);
   if (node === undefined) return { program: first, reasons: [...reasons, `${first.tier}: nothing heavy to measure`] };
-  const { milliseconds } = await calibrate(device, candidates, node, pipelines, kernels);
+  const { milliseconds } = await calibrate(device, candidates, node, pipelines, kernels, sizes);
   const ranked = candidates
     .map((program, index) => ({ program, ms: milliseconds[index] ?? Infinity }))
     .sort((a, b) => a.ms - b.ms);

@@ -1,6 +1,7 @@
 // Checks what a JSON Schema cannot say: every index, span and name of a manifest refers to something that exists.
 
 import { PackageError } from "./errors.js";
+import { Sizes, type Extent } from "./expressions.js";
 import type { Component, Dispatch, Kernel, Manifest, Program, Span } from "./generated/manifest.js";
 import { elementCount, gpuBytes, padded, weightBytes } from "./tensor.js";
 
@@ -31,12 +32,41 @@ export function checkReferences(manifest: Manifest): void {
       const expected = weightBytes(dtype, shape);
       if (found !== expected) fail(`weight ${name}: expected ${String(expected)} bytes, found ${String(found)}`);
     }
+    checkSymbols(component, fail);
     for (const program of component.programs) checkProgram(component, program, kernels, fail);
+  }
+}
+
+function checkSymbols(component: Component, fail: Fail): void {
+  const where = `component ${component.name}`;
+  for (const [name, { minimum, maximum, multiple }] of Object.entries(component.symbols)) {
+    if (minimum > maximum || minimum % multiple !== 0 || maximum % multiple !== 0) fail(`${where}: bounds of ${name}`);
+    if (!component.inputs.some(({ shape }) => shape.includes(name))) fail(`${where}: no input tells ${name}`);
+  }
+  const extents = [...component.inputs, ...component.outputs].flatMap(({ shape }) => shape);
+  checkExtents(
+    [...extents, ...component.constraints.map(({ zero }) => zero)],
+    new Sizes(component.symbols),
+    where,
+    fail,
+  );
+}
+
+/** Every expression reads over the component's symbols. */
+function checkExtents(extents: readonly Extent[], sizes: Sizes, where: string, fail: Fail): void {
+  for (const extent of extents) {
+    try {
+      sizes.valueOf(extent);
+    } catch (error) {
+      fail(`${where}: ${error instanceof Error ? error.message : String(error)}`);
+    }
   }
 }
 
 function checkProgram(component: Component, program: Program, kernels: ReadonlyMap<string, Kernel>, fail: Fail): void {
   const where = `component ${component.name}, tier ${program.tier}`;
+  // At their maxima: that is what memory is planned for.
+  const sizes = new Sizes(component.symbols);
   const weights = new Map(component.weights.map((weight) => [weight.name, weight]));
   for (const name of program.kernels) {
     if (!kernels.has(name)) fail(`${where}: kernel ${name} does not exist`);
@@ -52,7 +82,7 @@ function checkProgram(component: Component, program: Program, kernels: ReadonlyM
     }
   }
   for (const dispatch of [...program.prepare, ...program.dispatches]) {
-    checkDispatch(program, dispatch, kernels, where, fail);
+    checkDispatch(program, dispatch, kernels, sizes, where, fail);
   }
   // Staging buffers are gone once the load-time dispatches ran.
   const lasting: readonly Span[] = [
@@ -64,7 +94,8 @@ function checkProgram(component: Component, program: Program, kernels: ReadonlyM
   }
   for (const [name, tensor] of Object.entries(program.tensors)) {
     checkSpan(program, tensor.span, `${where}: tensor ${name}`, fail);
-    const bytes = elementCount(tensor.shape) * gpuBytes(tensor.dtype);
+    checkExtents(tensor.shape, sizes, `${where}: tensor ${name}`, fail);
+    const bytes = elementCount(sizes.shapeOf(tensor.shape)) * gpuBytes(tensor.dtype);
     // Copies move whole words from word boundaries.
     const end = tensor.span.offset + Math.ceil(bytes / 4) * 4;
     const room = program.buffers[tensor.span.buffer]?.size_bytes ?? 0;
@@ -75,7 +106,7 @@ function checkProgram(component: Component, program: Program, kernels: ReadonlyM
   }
   for (const spec of [...component.inputs, ...component.outputs]) {
     // A zero-size tensor occupies no memory.
-    if (elementCount(spec.shape) === 0) continue;
+    if (elementCount(sizes.shapeOf(spec.shape)) === 0) continue;
     const tensor = Object.hasOwn(program.tensors, spec.name) ? program.tensors[spec.name] : undefined;
     if (tensor === undefined) return fail(`${where}: ${spec.name} has no planned tensor`);
     if (tensor.dtype !== spec.dtype || tensor.shape.join() !== spec.shape.join()) {
@@ -88,7 +119,7 @@ function checkProgram(component: Component, program: Program, kernels: ReadonlyM
   for (const { name, dtype, shape } of component.inputs) {
     const span = program.tensors[name]?.span;
     if (span === undefined) continue;
-    const end = span.offset + padded(elementCount(shape) * gpuBytes(dtype));
+    const end = span.offset + padded(elementCount(sizes.shapeOf(shape)) * gpuBytes(dtype));
     const room = program.buffers[span.buffer]?.size_bytes ?? 0;
     if (end > room) fail(`${where}: input ${name} needs ${String(end)} padded bytes, its buffer has ${String(room)}`);
   }
@@ -98,6 +129,7 @@ function checkDispatch(
   program: Program,
   dispatch: Dispatch,
   kernels: ReadonlyMap<string, Kernel>,
+  sizes: Sizes,
   where: string,
   fail: Fail,
 ): void {
@@ -111,6 +143,8 @@ function checkDispatch(
     fail(`${at}: ${String(dispatch.params.length)} params for ${String(kernel.params.length)} uniform members`);
   }
   for (const span of dispatch.args) checkSpan(program, span, at, fail);
+  const params = dispatch.params.filter((_, index) => kernel.params[index]?.type !== "f32");
+  checkExtents([...params, ...dispatch.workgroups], sizes, at, fail);
 }
 
 function checkSpan(program: Program, span: Span, where: string, fail: Fail): void {

@@ -2,8 +2,9 @@
 
 import { DeviceError, GpuError, InputError, StoppedError, WebinferError } from "./errors.js";
 import { checked, encodePass, type Executor } from "./executor.js";
+import { Sizes, type Extent } from "./expressions.js";
 import { checkFeeds, type CheckedFeed, type Feeds } from "./feeds.js";
-import type { Component, PlannedTensor } from "./generated/manifest.js";
+import type { Component, PlannedTensor, SymbolBounds } from "./generated/manifest.js";
 import type { DeviceMemory, MemoryUse } from "./memory.js";
 import { encodeRead, finishRead, type PendingRead, type TensorRange } from "./readback.js";
 import { elementCount, toArray, type DType, type TensorArray } from "./tensor.js";
@@ -41,20 +42,25 @@ export interface ModelInfo {
   readonly timings: LoadTimings;
 }
 
-/** Name, element type and shape of an input or output. */
+/** Name, element type and shape of an input or output: a dimension is a number or an expression over the symbols. */
 export interface TensorInfo {
   readonly name: string;
   readonly dtype: DType;
+  readonly shape: readonly Extent[];
+}
+
+/** A tensor of one run, with its shape in that run. */
+export interface RunTensor extends TensorInfo {
   readonly shape: readonly number[];
 }
 
 /** An intermediate value read by `capture`: raw little-endian bytes. */
-export interface CapturedTensor extends TensorInfo {
+export interface CapturedTensor extends RunTensor {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** One output of one run. Valid until the next run starts; later use throws "stale-output". */
-export interface OutputTensor extends TensorInfo {
+export interface OutputTensor extends RunTensor {
   /**
    * The GPU buffer, data at offset 0, padded to 16 bytes. Owned by the model: use it, never destroy it. A zero-size
    * output has none and throws "unknown-tensor".
@@ -68,6 +74,7 @@ export interface OutputTensor extends TensorInfo {
 
 export interface ModelParts {
   readonly component: Component;
+  readonly sizes: Sizes;
   readonly executor: Executor;
   readonly memory: DeviceMemory;
   readonly device: GPUDevice;
@@ -86,6 +93,8 @@ export class Model {
   readonly info: ModelInfo;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
+  /** The sizes that the feeds of a run decide, with their bounds. */
+  readonly symbols: Readonly<Record<string, SymbolBounds>>;
   readonly device: GPUDevice;
   readonly #parts: ModelParts;
   readonly #inFlight: Promise<unknown>[] = [];
@@ -100,19 +109,28 @@ export class Model {
     this.info = parts.info;
     this.inputs = parts.component.inputs;
     this.outputs = parts.component.outputs;
+    this.symbols = parts.component.symbols;
     this.device = parts.device;
     void parts.device.lost.then((info) => {
       this.#lost = info;
     });
   }
 
+  /** The inputs with their shapes at the given sizes; a symbol that is left out is at its maximum. */
+  inputsAt(values: Readonly<Record<string, number>>): readonly RunTensor[] {
+    const sizes = new Sizes(this.symbols);
+    for (const [name, value] of Object.entries(values)) sizes.set(name, value);
+    return this.inputs.map((input) => ({ ...input, shape: sizes.shapeOf(input.shape) }));
+  }
+
   /** Run the model. Resolves when the GPU accepted the work; outputs are GPU buffers. */
   run(feeds: Feeds): Promise<ReadonlyMap<string, OutputTensor>> {
     return this.#exclusive(async () => {
-      const checkedFeeds = checkFeeds(this.#parts.component.inputs, feeds);
+      const checkedFeeds = checkFeeds(this.#parts.component, feeds, this.#parts.sizes);
       if (this.#inFlight.length >= MAX_RUNS_IN_FLIGHT) await this.#inFlight.shift();
       this.#generation += 1;
       await checked(this.device, "run", () => {
+        this.#parts.executor.resize();
         const encoder = this.device.createCommandEncoder({ label: "webinfer run" });
         this.#writeInputs(encoder, checkedFeeds);
         encodePass(encoder, this.#parts.executor.dispatches);
@@ -182,7 +200,7 @@ export class Model {
 
   #writeInputs(encoder: GPUCommandEncoder, feeds: readonly CheckedFeed[]): void {
     for (const feed of feeds) {
-      if (elementCount(feed.spec.shape) === 0) continue;
+      if (elementCount(feed.shape) === 0) continue;
       const { buffer, offset } = this.#range(this.#planned(feed.spec.name));
       if ("bytes" in feed) writePadded(this.device.queue, buffer, offset, feed.bytes);
       else encoder.copyBufferToBuffer(feed.buffer, feed.offset, buffer, offset, feed.sizeBytes);
@@ -190,8 +208,9 @@ export class Model {
   }
 
   #submitInputs(feeds: Feeds): void {
-    const checkedFeeds = checkFeeds(this.#parts.component.inputs, feeds);
+    const checkedFeeds = checkFeeds(this.#parts.component, feeds, this.#parts.sizes);
     this.#generation += 1;
+    this.#parts.executor.resize();
     const encoder = this.device.createCommandEncoder({ label: "webinfer inputs" });
     this.#writeInputs(encoder, checkedFeeds);
     this.device.queue.submit([encoder.finish()]);
@@ -200,7 +219,8 @@ export class Model {
   #collectOutputs(): ReadonlyMap<string, OutputTensor> {
     const generation = this.#generation;
     return new Map(
-      this.#parts.component.outputs.map(({ name, dtype, shape }) => {
+      this.#parts.component.outputs.map(({ name, dtype, shape: extents }) => {
+        const shape = this.#parts.sizes.shapeOf(extents);
         const checkFresh = (): void => {
           this.#throwIfUnusable();
           if (generation !== this.#generation) {
@@ -210,7 +230,7 @@ export class Model {
             );
           }
         };
-        const range = (): TensorRange => this.#range(this.#planned(name));
+        const range = (): TensorRange => ({ ...this.#range(this.#planned(name)), shape });
         const readBytes = async (): Promise<Uint8Array<ArrayBuffer>> => {
           checkFresh();
           return elementCount(shape) === 0 ? new Uint8Array(0) : this.#read(range());
@@ -291,6 +311,7 @@ export class Model {
   }
 
   #range({ dtype, shape, span }: PlannedTensor): TensorRange {
-    return { buffer: this.#parts.executor.buffer(span.buffer), offset: span.offset, dtype, shape };
+    const { executor, sizes } = this.#parts;
+    return { buffer: executor.buffer(span.buffer), offset: span.offset, dtype, shape: sizes.shapeOf(shape) };
   }
 }

@@ -2,7 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 
-import { checkFeeds } from "../src/feeds.js";
+import { Sizes } from "../src/expressions.js";
+import { checkFeeds, type CheckedFeed, type Feeds } from "../src/feeds.js";
+import type { TensorSpec } from "../src/generated/manifest.js";
 import { floatToHalf, halfToFloat, toArray, toGpu, toWire, weightBytes, type DType } from "../src/tensor.js";
 import { failure } from "./golden.js";
 
@@ -76,12 +78,14 @@ test("every half float survives the way to float32 and back; ties go to even", (
 });
 
 describe("feeds", () => {
+  const check = (inputs: TensorSpec[], feeds: Feeds): readonly CheckedFeed[] =>
+    checkFeeds({ inputs, symbols: {}, constraints: [] }, feeds, new Sizes({}));
   const spec = { name: "x", dtype: "float32", shape: [2, 3] } as const;
   const inputs = [{ ...spec, shape: [...spec.shape] }];
   const whole = new Float32Array(6);
 
   test("what is wrong is named", async () => {
-    const cases: [Parameters<typeof checkFeeds>[1], string][] = [
+    const cases: [Feeds, string][] = [
       [{ x: whole, y: whole }, "unknown-input"],
       [{}, "missing-input"],
       [{ x: new Float32Array(5) }, "input-shape"],
@@ -92,7 +96,7 @@ describe("feeds", () => {
       [{ x: { buffer: { size: 64 } as GPUBuffer, offset: 2 } }, "input-shape"],
     ];
     for (const [feeds, code] of cases) {
-      const error = await failure(() => checkFeeds(inputs, feeds));
+      const error = await failure(() => check(inputs, feeds));
       expect(error.code).toBe(code);
       expect(error.message).toContain("input");
     }
@@ -100,13 +104,61 @@ describe("feeds", () => {
 
   test("a name of Object.prototype is no input", async () => {
     const odd = [{ name: "constructor", dtype: "float32" as const, shape: [1] }];
-    expect((await failure(() => checkFeeds(odd, {}))).code).toBe("missing-input");
+    expect((await failure(() => check(odd, {}))).code).toBe("missing-input");
   });
 
   test("a scalar is one element, a zero-size tensor none", () => {
     const scalar = [{ name: "s", dtype: "float32" as const, shape: [] }];
-    expect(checkFeeds(scalar, { s: new Float32Array([2]) })).toHaveLength(1);
+    expect(check(scalar, { s: new Float32Array([2]) })).toHaveLength(1);
     const empty = [{ name: "e", dtype: "float32" as const, shape: [2, 0] }];
-    expect(checkFeeds(empty, { e: new Float32Array(0) })).toHaveLength(1);
+    expect(check(empty, { e: new Float32Array(0) })).toHaveLength(1);
+  });
+
+  describe("with symbols", () => {
+    const component = {
+      inputs: [
+        { name: "ids", dtype: "int32" as const, shape: ["batch", "seq"] },
+        { name: "mask", dtype: "int32" as const, shape: ["batch", "past + seq"] },
+        { name: "past", dtype: "float32" as const, shape: ["past", 4] },
+      ],
+      symbols: {
+        batch: { minimum: 1, maximum: 2, multiple: 1 },
+        seq: { minimum: 4, maximum: 64, multiple: 4 },
+        past: { minimum: 0, maximum: 64, multiple: 1 },
+      },
+      constraints: [{ zero: "(seq - 4) * past", text: "past is 0 unless seq is 4" }],
+    };
+    const feeds = (ids: number[], mask: number[], past: number[]): Feeds => ({
+      ids: { bytes: new Uint8Array(4 * (ids[0] ?? 1) * (ids[1] ?? 1)), shape: ids },
+      mask: { data: new Int32Array((mask[0] ?? 1) * (mask[1] ?? 1)), shape: mask },
+      past: { data: new Float32Array((past[0] ?? 1) * 4), shape: past },
+    });
+
+    test("sizes come from the shapes", () => {
+      const sizes = new Sizes(component.symbols);
+      const checked = checkFeeds(component, feeds([2, 4], [2, 9], [5, 4]), sizes);
+      expect(checked.map(({ shape }) => shape)).toEqual([
+        [2, 4],
+        [2, 9],
+        [5, 4],
+      ]);
+      expect(sizes.shapeOf(["batch", "seq", "past"])).toEqual([2, 4, 5]);
+      expect(checkFeeds(component, feeds([1, 8], [1, 8], [0, 4]), sizes)).toHaveLength(3);
+    });
+
+    test.each([
+      [feeds([3, 4], [3, 4], [0, 4]), "axis 0 of input ids (batch) is 3; expected a size from 1 to 2"],
+      [feeds([1, 6], [1, 6], [0, 4]), "axis 1 of input ids (seq) is 6; expected a multiple of 4 from 4 to 64"],
+      [feeds([1, 4], [2, 4], [0, 4]), "axis 0 of input mask (batch) is 2, but axis 0 of input ids is 1"],
+      [feeds([1, 4], [1, 5], [0, 4]), "input mask: expected shape [1, 4], found [1, 5]"],
+      [feeds([1, 8], [1, 9], [1, 4]), "past is 0 unless seq is 4"],
+      [feeds([1, 4], [1, 4], [0, 3]), "input past: expected shape [0, 4], found [0, 3]"],
+      [feeds([1], [1, 4], [0, 4]), "input ids: expected shape [batch, seq], found [1]"],
+      [{ ...feeds([1, 4], [1, 4], [0, 4]), past: new Float32Array(0) }, "found no shape: give { data, shape }"],
+    ])("what is wrong is named %#", async (wrong, text) => {
+      const error = await failure(() => checkFeeds(component, wrong, new Sizes(component.symbols)));
+      expect(error.code).toBe("input-shape");
+      expect(error.message).toContain(text);
+    });
   });
 });

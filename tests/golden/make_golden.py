@@ -263,6 +263,8 @@ def files() -> dict[str, bytes]:
             manifest.Component(
                 name=NAME,
                 model=f"{NAME}.onnx",
+                symbols={},
+                constraints=[],
                 inputs=[
                     spec(name="x", dtype="float32", shape=[ROWS, INNER]),
                     spec(name="gain", dtype="float32", shape=[]),

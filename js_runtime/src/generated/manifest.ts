@@ -19,12 +19,23 @@ export interface Manifest {
  * One graph of the package.
  */
 export interface Component {
+  constraints: Constraint[];
   inputs: TensorSpec[];
   model: string;
   name: string;
   outputs: TensorSpec[];
   programs: Program[];
+  symbols: {
+    [k: string]: SymbolBounds;
+  };
   weights: Weight[];
+}
+/**
+ * What the sizes of a run must meet besides their bounds: `zero` is 0; `text` says it for people.
+ */
+export interface Constraint {
+  text: string;
+  zero: string;
 }
 /**
  * A model input or output as the caller sees it.
@@ -47,7 +58,7 @@ export interface TensorSpec {
     | "uint2"
     | "bool";
   name: string;
-  shape: number[];
+  shape: (number | string)[];
 }
 /**
  * One component compiled for one tier.
@@ -76,6 +87,8 @@ export interface Buffer {
 }
 /**
  * One compute dispatch: a kernel, its storage spans in binding order, its uniform values, its workgroup counts.
+ *
+ * `flops` and `bytes` count at the largest sizes.
  */
 export interface Dispatch {
   args: Span[];
@@ -118,6 +131,8 @@ export interface Requirements {
 }
 /**
  * Where a value of the graph lives. Intermediates are listed so that `verify` can read them.
+ *
+ * The span has room for the largest sizes; elements lie contiguously at the sizes of the run.
  */
 export interface PlannedTensor {
   dtype:
@@ -137,7 +152,7 @@ export interface PlannedTensor {
     | "uint2"
     | "bool";
   producer: number;
-  shape: number[];
+  shape: (number | string)[];
   span: Span;
 }
 /**
@@ -147,6 +162,14 @@ export interface Upload {
   buffer: number;
   offset: number;
   weight: string;
+}
+/**
+ * A size that the inputs of a run decide: any multiple of `multiple` from `minimum` to `maximum`.
+ */
+export interface SymbolBounds {
+  maximum: number;
+  minimum: number;
+  multiple: number;
 }
 /**
  * One initializer inside a shard (a valid safetensors file); `offset` counts from the start of the file.

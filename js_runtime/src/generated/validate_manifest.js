@@ -18,21 +18,31 @@ const schema19 = {
       additionalProperties: false,
       description: "One graph of the package.",
       properties: {
+        constraints: { items: { $ref: "#/$defs/Constraint" }, type: "array" },
         inputs: { items: { $ref: "#/$defs/TensorSpec" }, type: "array" },
         model: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$", type: "string" },
         name: { type: "string" },
         outputs: { items: { $ref: "#/$defs/TensorSpec" }, type: "array" },
         programs: { items: { $ref: "#/$defs/Program" }, type: "array" },
+        symbols: { additionalProperties: { $ref: "#/$defs/SymbolBounds" }, type: "object" },
         weights: { items: { $ref: "#/$defs/Weight" }, type: "array" },
       },
-      required: ["name", "model", "inputs", "outputs", "weights", "programs"],
+      required: ["name", "model", "symbols", "constraints", "inputs", "outputs", "weights", "programs"],
       title: "Component",
+      type: "object",
+    },
+    Constraint: {
+      additionalProperties: false,
+      description: "What the sizes of a run must meet besides their bounds: `zero` is 0; `text` says it for people.",
+      properties: { text: { type: "string" }, zero: { pattern: "^[A-Za-z0-9_+*/%(), -]+$", type: "string" } },
+      required: ["zero", "text"],
+      title: "Constraint",
       type: "object",
     },
     Dispatch: {
       additionalProperties: false,
       description:
-        "One compute dispatch: a kernel, its storage spans in binding order, its uniform values, its workgroup counts.",
+        "One compute dispatch: a kernel, its storage spans in binding order, its uniform values, its workgroup counts.\n\n`flops` and `bytes` count at the largest sizes.",
       properties: {
         args: { items: { $ref: "#/$defs/Span" }, type: "array" },
         bytes: { minimum: 0, type: "integer" },
@@ -114,7 +124,8 @@ const schema19 = {
     },
     PlannedTensor: {
       additionalProperties: false,
-      description: "Where a value of the graph lives. Intermediates are listed so that `verify` can read them.",
+      description:
+        "Where a value of the graph lives. Intermediates are listed so that `verify` can read them.\n\nThe span has room for the largest sizes; elements lie contiguously at the sizes of the run.",
       properties: {
         dtype: {
           enum: [
@@ -137,7 +148,15 @@ const schema19 = {
           type: "string",
         },
         producer: { minimum: -1, type: "integer" },
-        shape: { items: { minimum: 0, type: "integer" }, type: "array" },
+        shape: {
+          items: {
+            anyOf: [
+              { minimum: 0, type: "integer" },
+              { pattern: "^[A-Za-z0-9_+*/%(), -]+$", type: "string" },
+            ],
+          },
+          type: "array",
+        },
         span: { $ref: "#/$defs/Span" },
       },
       required: ["dtype", "shape", "span", "producer"],
@@ -226,6 +245,18 @@ const schema19 = {
       title: "Span",
       type: "object",
     },
+    SymbolBounds: {
+      additionalProperties: false,
+      description: "A size that the inputs of a run decide: any multiple of `multiple` from `minimum` to `maximum`.",
+      properties: {
+        maximum: { minimum: 0, type: "integer" },
+        minimum: { minimum: 0, type: "integer" },
+        multiple: { minimum: 1, type: "integer" },
+      },
+      required: ["minimum", "maximum", "multiple"],
+      title: "SymbolBounds",
+      type: "object",
+    },
     TensorSpec: {
       additionalProperties: false,
       description: "A model input or output as the caller sees it.",
@@ -251,7 +282,15 @@ const schema19 = {
           type: "string",
         },
         name: { type: "string" },
-        shape: { items: { minimum: 0, type: "integer" }, type: "array" },
+        shape: {
+          items: {
+            anyOf: [
+              { minimum: 0, type: "integer" },
+              { pattern: "^[A-Za-z0-9_+*/%(), -]+$", type: "string" },
+            ],
+          },
+          type: "array",
+        },
       },
       required: ["name", "dtype", "shape"],
       title: "TensorSpec",
@@ -326,18 +365,143 @@ const schema20 = {
   additionalProperties: false,
   description: "One graph of the package.",
   properties: {
+    constraints: { items: { $ref: "#/$defs/Constraint" }, type: "array" },
     inputs: { items: { $ref: "#/$defs/TensorSpec" }, type: "array" },
     model: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$", type: "string" },
     name: { type: "string" },
     outputs: { items: { $ref: "#/$defs/TensorSpec" }, type: "array" },
     programs: { items: { $ref: "#/$defs/Program" }, type: "array" },
+    symbols: { additionalProperties: { $ref: "#/$defs/SymbolBounds" }, type: "object" },
     weights: { items: { $ref: "#/$defs/Weight" }, type: "array" },
   },
-  required: ["name", "model", "inputs", "outputs", "weights", "programs"],
+  required: ["name", "model", "symbols", "constraints", "inputs", "outputs", "weights", "programs"],
   title: "Component",
   type: "object",
 };
 const schema21 = {
+  additionalProperties: false,
+  description: "What the sizes of a run must meet besides their bounds: `zero` is 0; `text` says it for people.",
+  properties: { text: { type: "string" }, zero: { pattern: "^[A-Za-z0-9_+*/%(), -]+$", type: "string" } },
+  required: ["zero", "text"],
+  title: "Constraint",
+  type: "object",
+};
+const pattern3 = new RegExp("^[A-Za-z0-9_+*/%(), -]+$", "u");
+
+function validate54(
+  data,
+  { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
+) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate54.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = undefined;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = undefined;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if ((data.zero === undefined && (missing0 = "zero")) || (data.text === undefined && (missing0 = "text"))) {
+        validate54.errors = [
+          {
+            instancePath,
+            schemaPath: "#/required",
+            keyword: "required",
+            params: { missingProperty: missing0 },
+            message: "must have required property '" + missing0 + "'",
+          },
+        ];
+        return false;
+      } else {
+        const _errs1 = errors;
+        for (const key0 in data) {
+          if (!(key0 === "text" || key0 === "zero")) {
+            validate54.errors = [
+              {
+                instancePath,
+                schemaPath: "#/additionalProperties",
+                keyword: "additionalProperties",
+                params: { additionalProperty: key0 },
+                message: "must NOT have additional properties",
+              },
+            ];
+            return false;
+            break;
+          }
+        }
+        if (_errs1 === errors) {
+          if (data.text !== undefined) {
+            const _errs2 = errors;
+            if (typeof data.text !== "string") {
+              validate54.errors = [
+                {
+                  instancePath: instancePath + "/text",
+                  schemaPath: "#/properties/text/type",
+                  keyword: "type",
+                  params: { type: "string" },
+                  message: "must be string",
+                },
+              ];
+              return false;
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.zero !== undefined) {
+              let data1 = data.zero;
+              const _errs4 = errors;
+              if (errors === _errs4) {
+                if (typeof data1 === "string") {
+                  if (!pattern3.test(data1)) {
+                    validate54.errors = [
+                      {
+                        instancePath: instancePath + "/zero",
+                        schemaPath: "#/properties/zero/pattern",
+                        keyword: "pattern",
+                        params: { pattern: "^[A-Za-z0-9_+*/%(), -]+$" },
+                        message: 'must match pattern "' + "^[A-Za-z0-9_+*/%(), -]+$" + '"',
+                      },
+                    ];
+                    return false;
+                  }
+                } else {
+                  validate54.errors = [
+                    {
+                      instancePath: instancePath + "/zero",
+                      schemaPath: "#/properties/zero/type",
+                      keyword: "type",
+                      params: { type: "string" },
+                      message: "must be string",
+                    },
+                  ];
+                  return false;
+                }
+              }
+              var valid0 = _errs4 === errors;
+            } else {
+              var valid0 = true;
+            }
+          }
+        }
+      }
+    } else {
+      validate54.errors = [
+        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
+      ];
+      return false;
+    }
+  }
+  validate54.errors = vErrors;
+  return errors === 0;
+}
+validate54.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+
+const schema22 = {
   additionalProperties: false,
   description: "A model input or output as the caller sees it.",
   properties: {
@@ -362,20 +526,28 @@ const schema21 = {
       type: "string",
     },
     name: { type: "string" },
-    shape: { items: { minimum: 0, type: "integer" }, type: "array" },
+    shape: {
+      items: {
+        anyOf: [
+          { minimum: 0, type: "integer" },
+          { pattern: "^[A-Za-z0-9_+*/%(), -]+$", type: "string" },
+        ],
+      },
+      type: "array",
+    },
   },
   required: ["name", "dtype", "shape"],
   title: "TensorSpec",
   type: "object",
 };
 
-function validate54(
+function validate56(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate54.evaluated;
+  const evaluated0 = validate56.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -390,7 +562,7 @@ function validate54(
         (data.dtype === undefined && (missing0 = "dtype")) ||
         (data.shape === undefined && (missing0 = "shape"))
       ) {
-        validate54.errors = [
+        validate56.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -404,7 +576,7 @@ function validate54(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "dtype" || key0 === "name" || key0 === "shape")) {
-            validate54.errors = [
+            validate56.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -422,7 +594,7 @@ function validate54(
             let data0 = data.dtype;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate54.errors = [
+              validate56.errors = [
                 {
                   instancePath: instancePath + "/dtype",
                   schemaPath: "#/properties/dtype/type",
@@ -450,12 +622,12 @@ function validate54(
               data0 === "uint2" ||
               data0 === "bool"
             )) {
-              validate54.errors = [
+              validate56.errors = [
                 {
                   instancePath: instancePath + "/dtype",
                   schemaPath: "#/properties/dtype/enum",
                   keyword: "enum",
-                  params: { allowedValues: schema21.properties.dtype.enum },
+                  params: { allowedValues: schema22.properties.dtype.enum },
                   message: "must be equal to one of the allowed values",
                 },
               ];
@@ -469,7 +641,7 @@ function validate54(
             if (data.name !== undefined) {
               const _errs4 = errors;
               if (typeof data.name !== "string") {
-                validate54.errors = [
+                validate56.errors = [
                   {
                     instancePath: instancePath + "/name",
                     schemaPath: "#/properties/name/type",
@@ -495,31 +667,104 @@ function validate54(
                     for (let i0 = 0; i0 < len0; i0++) {
                       let data3 = data2[i0];
                       const _errs8 = errors;
+                      const _errs9 = errors;
+                      let valid2 = false;
+                      const _errs10 = errors;
                       if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                        validate54.errors = [
-                          {
-                            instancePath: instancePath + "/shape/" + i0,
-                            schemaPath: "#/properties/shape/items/type",
-                            keyword: "type",
-                            params: { type: "integer" },
-                            message: "must be integer",
-                          },
-                        ];
-                        return false;
+                        const err0 = {
+                          instancePath: instancePath + "/shape/" + i0,
+                          schemaPath: "#/properties/shape/items/anyOf/0/type",
+                          keyword: "type",
+                          params: { type: "integer" },
+                          message: "must be integer",
+                        };
+                        if (vErrors === null) {
+                          vErrors = [err0];
+                        } else {
+                          vErrors.push(err0);
+                        }
+                        errors++;
                       }
-                      if (errors === _errs8) {
+                      if (errors === _errs10) {
                         if (typeof data3 == "number" && isFinite(data3)) {
                           if (data3 < 0 || isNaN(data3)) {
-                            validate54.errors = [
-                              {
-                                instancePath: instancePath + "/shape/" + i0,
-                                schemaPath: "#/properties/shape/items/minimum",
-                                keyword: "minimum",
-                                params: { comparison: ">=", limit: 0 },
-                                message: "must be >= 0",
-                              },
-                            ];
-                            return false;
+                            const err1 = {
+                              instancePath: instancePath + "/shape/" + i0,
+                              schemaPath: "#/properties/shape/items/anyOf/0/minimum",
+                              keyword: "minimum",
+                              params: { comparison: ">=", limit: 0 },
+                              message: "must be >= 0",
+                            };
+                            if (vErrors === null) {
+                              vErrors = [err1];
+                            } else {
+                              vErrors.push(err1);
+                            }
+                            errors++;
+                          }
+                        }
+                      }
+                      var _valid0 = _errs10 === errors;
+                      valid2 = valid2 || _valid0;
+                      const _errs12 = errors;
+                      if (errors === _errs12) {
+                        if (typeof data3 === "string") {
+                          if (!pattern3.test(data3)) {
+                            const err2 = {
+                              instancePath: instancePath + "/shape/" + i0,
+                              schemaPath: "#/properties/shape/items/anyOf/1/pattern",
+                              keyword: "pattern",
+                              params: { pattern: "^[A-Za-z0-9_+*/%(), -]+$" },
+                              message: 'must match pattern "' + "^[A-Za-z0-9_+*/%(), -]+$" + '"',
+                            };
+                            if (vErrors === null) {
+                              vErrors = [err2];
+                            } else {
+                              vErrors.push(err2);
+                            }
+                            errors++;
+                          }
+                        } else {
+                          const err3 = {
+                            instancePath: instancePath + "/shape/" + i0,
+                            schemaPath: "#/properties/shape/items/anyOf/1/type",
+                            keyword: "type",
+                            params: { type: "string" },
+                            message: "must be string",
+                          };
+                          if (vErrors === null) {
+                            vErrors = [err3];
+                          } else {
+                            vErrors.push(err3);
+                          }
+                          errors++;
+                        }
+                      }
+                      var _valid0 = _errs12 === errors;
+                      valid2 = valid2 || _valid0;
+                      if (!valid2) {
+                        const err4 = {
+                          instancePath: instancePath + "/shape/" + i0,
+                          schemaPath: "#/properties/shape/items/anyOf",
+                          keyword: "anyOf",
+                          params: {},
+                          message: "must match a schema in anyOf",
+                        };
+                        if (vErrors === null) {
+                          vErrors = [err4];
+                        } else {
+                          vErrors.push(err4);
+                        }
+                        errors++;
+                        validate56.errors = vErrors;
+                        return false;
+                      } else {
+                        errors = _errs9;
+                        if (vErrors !== null) {
+                          if (_errs9) {
+                            vErrors.length = _errs9;
+                          } else {
+                            vErrors = null;
                           }
                         }
                       }
@@ -529,7 +774,7 @@ function validate54(
                       }
                     }
                   } else {
-                    validate54.errors = [
+                    validate56.errors = [
                       {
                         instancePath: instancePath + "/shape",
                         schemaPath: "#/properties/shape/type",
@@ -550,18 +795,18 @@ function validate54(
         }
       }
     } else {
-      validate54.errors = [
+      validate56.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate54.errors = vErrors;
+  validate56.errors = vErrors;
   return errors === 0;
 }
-validate54.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate56.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema22 = {
+const schema23 = {
   additionalProperties: false,
   description: "One component compiled for one tier.",
   properties: {
@@ -594,7 +839,7 @@ const schema22 = {
   type: "object",
 };
 const func1 = Object.prototype.hasOwnProperty;
-const schema23 = {
+const schema24 = {
   additionalProperties: false,
   description: "One GPUBuffer. `staging` buffers live only while the load-time dispatches run.",
   properties: {
@@ -606,13 +851,13 @@ const schema23 = {
   type: "object",
 };
 
-function validate58(
+function validate60(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate58.evaluated;
+  const evaluated0 = validate60.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -626,7 +871,7 @@ function validate58(
         (data.kind === undefined && (missing0 = "kind")) ||
         (data.size_bytes === undefined && (missing0 = "size_bytes"))
       ) {
-        validate58.errors = [
+        validate60.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -640,7 +885,7 @@ function validate58(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "kind" || key0 === "size_bytes")) {
-            validate58.errors = [
+            validate60.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -658,7 +903,7 @@ function validate58(
             let data0 = data.kind;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate58.errors = [
+              validate60.errors = [
                 {
                   instancePath: instancePath + "/kind",
                   schemaPath: "#/properties/kind/type",
@@ -676,12 +921,12 @@ function validate58(
               data0 === "output" ||
               data0 === "staging"
             )) {
-              validate58.errors = [
+              validate60.errors = [
                 {
                   instancePath: instancePath + "/kind",
                   schemaPath: "#/properties/kind/enum",
                   keyword: "enum",
-                  params: { allowedValues: schema23.properties.kind.enum },
+                  params: { allowedValues: schema24.properties.kind.enum },
                   message: "must be equal to one of the allowed values",
                 },
               ];
@@ -696,7 +941,7 @@ function validate58(
               let data1 = data.size_bytes;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate58.errors = [
+                validate60.errors = [
                   {
                     instancePath: instancePath + "/size_bytes",
                     schemaPath: "#/properties/size_bytes/type",
@@ -710,7 +955,7 @@ function validate58(
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 1 || isNaN(data1)) {
-                    validate58.errors = [
+                    validate60.errors = [
                       {
                         instancePath: instancePath + "/size_bytes",
                         schemaPath: "#/properties/size_bytes/minimum",
@@ -731,21 +976,21 @@ function validate58(
         }
       }
     } else {
-      validate58.errors = [
+      validate60.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate58.errors = vErrors;
+  validate60.errors = vErrors;
   return errors === 0;
 }
-validate58.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate60.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema24 = {
+const schema25 = {
   additionalProperties: false,
   description:
-    "One compute dispatch: a kernel, its storage spans in binding order, its uniform values, its workgroup counts.",
+    "One compute dispatch: a kernel, its storage spans in binding order, its uniform values, its workgroup counts.\n\n`flops` and `bytes` count at the largest sizes.",
   properties: {
     args: { items: { $ref: "#/$defs/Span" }, type: "array" },
     bytes: { minimum: 0, type: "integer" },
@@ -764,7 +1009,7 @@ const schema24 = {
   title: "Dispatch",
   type: "object",
 };
-const schema25 = {
+const schema26 = {
   additionalProperties: false,
   description: "A byte range of a buffer: `buffer` indexes Program.buffers.",
   properties: {
@@ -777,13 +1022,13 @@ const schema25 = {
   type: "object",
 };
 
-function validate61(
+function validate63(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate61.evaluated;
+  const evaluated0 = validate63.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -798,7 +1043,7 @@ function validate61(
         (data.offset === undefined && (missing0 = "offset")) ||
         (data.size_bytes === undefined && (missing0 = "size_bytes"))
       ) {
-        validate61.errors = [
+        validate63.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -812,7 +1057,7 @@ function validate61(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "buffer" || key0 === "offset" || key0 === "size_bytes")) {
-            validate61.errors = [
+            validate63.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -830,7 +1075,7 @@ function validate61(
             let data0 = data.buffer;
             const _errs2 = errors;
             if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
-              validate61.errors = [
+              validate63.errors = [
                 {
                   instancePath: instancePath + "/buffer",
                   schemaPath: "#/properties/buffer/type",
@@ -844,7 +1089,7 @@ function validate61(
             if (errors === _errs2) {
               if (typeof data0 == "number" && isFinite(data0)) {
                 if (data0 < 0 || isNaN(data0)) {
-                  validate61.errors = [
+                  validate63.errors = [
                     {
                       instancePath: instancePath + "/buffer",
                       schemaPath: "#/properties/buffer/minimum",
@@ -866,7 +1111,7 @@ function validate61(
               let data1 = data.offset;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate61.errors = [
+                validate63.errors = [
                   {
                     instancePath: instancePath + "/offset",
                     schemaPath: "#/properties/offset/type",
@@ -880,7 +1125,7 @@ function validate61(
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 0 || isNaN(data1)) {
-                    validate61.errors = [
+                    validate63.errors = [
                       {
                         instancePath: instancePath + "/offset",
                         schemaPath: "#/properties/offset/minimum",
@@ -902,7 +1147,7 @@ function validate61(
                 let data2 = data.size_bytes;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                  validate61.errors = [
+                  validate63.errors = [
                     {
                       instancePath: instancePath + "/size_bytes",
                       schemaPath: "#/properties/size_bytes/type",
@@ -916,7 +1161,7 @@ function validate61(
                 if (errors === _errs6) {
                   if (typeof data2 == "number" && isFinite(data2)) {
                     if (data2 < 1 || isNaN(data2)) {
-                      validate61.errors = [
+                      validate63.errors = [
                         {
                           instancePath: instancePath + "/size_bytes",
                           schemaPath: "#/properties/size_bytes/minimum",
@@ -938,24 +1183,24 @@ function validate61(
         }
       }
     } else {
-      validate61.errors = [
+      validate63.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate61.errors = vErrors;
+  validate63.errors = vErrors;
   return errors === 0;
 }
-validate61.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate63.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-function validate60(
+function validate62(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate60.evaluated;
+  const evaluated0 = validate62.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -974,7 +1219,7 @@ function validate60(
         (data.flops === undefined && (missing0 = "flops")) ||
         (data.bytes === undefined && (missing0 = "bytes"))
       ) {
-        validate60.errors = [
+        validate62.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -996,7 +1241,7 @@ function validate60(
             key0 === "params" ||
             key0 === "workgroups"
           )) {
-            validate60.errors = [
+            validate62.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -1020,7 +1265,7 @@ function validate60(
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs4 = errors;
                   if (
-                    !validate61(data0[i0], {
+                    !validate63(data0[i0], {
                       instancePath: instancePath + "/args/" + i0,
                       parentData: data0,
                       parentDataProperty: i0,
@@ -1028,7 +1273,7 @@ function validate60(
                       dynamicAnchors,
                     })
                   ) {
-                    vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+                    vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
                     errors = vErrors.length;
                   }
                   var valid1 = _errs4 === errors;
@@ -1037,7 +1282,7 @@ function validate60(
                   }
                 }
               } else {
-                validate60.errors = [
+                validate62.errors = [
                   {
                     instancePath: instancePath + "/args",
                     schemaPath: "#/properties/args/type",
@@ -1058,7 +1303,7 @@ function validate60(
               let data2 = data.bytes;
               const _errs5 = errors;
               if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                validate60.errors = [
+                validate62.errors = [
                   {
                     instancePath: instancePath + "/bytes",
                     schemaPath: "#/properties/bytes/type",
@@ -1072,7 +1317,7 @@ function validate60(
               if (errors === _errs5) {
                 if (typeof data2 == "number" && isFinite(data2)) {
                   if (data2 < 0 || isNaN(data2)) {
-                    validate60.errors = [
+                    validate62.errors = [
                       {
                         instancePath: instancePath + "/bytes",
                         schemaPath: "#/properties/bytes/minimum",
@@ -1094,7 +1339,7 @@ function validate60(
                 let data3 = data.flops;
                 const _errs7 = errors;
                 if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                  validate60.errors = [
+                  validate62.errors = [
                     {
                       instancePath: instancePath + "/flops",
                       schemaPath: "#/properties/flops/type",
@@ -1108,7 +1353,7 @@ function validate60(
                 if (errors === _errs7) {
                   if (typeof data3 == "number" && isFinite(data3)) {
                     if (data3 < 0 || isNaN(data3)) {
-                      validate60.errors = [
+                      validate62.errors = [
                         {
                           instancePath: instancePath + "/flops",
                           schemaPath: "#/properties/flops/minimum",
@@ -1129,7 +1374,7 @@ function validate60(
                 if (data.kernel !== undefined) {
                   const _errs9 = errors;
                   if (typeof data.kernel !== "string") {
-                    validate60.errors = [
+                    validate62.errors = [
                       {
                         instancePath: instancePath + "/kernel",
                         schemaPath: "#/properties/kernel/type",
@@ -1148,7 +1393,7 @@ function validate60(
                   if (data.node !== undefined) {
                     const _errs11 = errors;
                     if (typeof data.node !== "string") {
-                      validate60.errors = [
+                      validate62.errors = [
                         {
                           instancePath: instancePath + "/node",
                           schemaPath: "#/properties/node/type",
@@ -1233,7 +1478,7 @@ function validate60(
                                 instancePath: instancePath + "/params/" + i1,
                                 schemaPath: "#/properties/params/items/anyOf/2/enum",
                                 keyword: "enum",
-                                params: { allowedValues: schema24.properties.params.items.anyOf[2].enum },
+                                params: { allowedValues: schema25.properties.params.items.anyOf[2].enum },
                                 message: "must be equal to one of the allowed values",
                               };
                               if (vErrors === null) {
@@ -1259,7 +1504,7 @@ function validate60(
                                 vErrors.push(err4);
                               }
                               errors++;
-                              validate60.errors = vErrors;
+                              validate62.errors = vErrors;
                               return false;
                             } else {
                               errors = _errs16;
@@ -1277,7 +1522,7 @@ function validate60(
                             }
                           }
                         } else {
-                          validate60.errors = [
+                          validate62.errors = [
                             {
                               instancePath: instancePath + "/params",
                               schemaPath: "#/properties/params/type",
@@ -1300,7 +1545,7 @@ function validate60(
                         if (errors === _errs23) {
                           if (Array.isArray(data8)) {
                             if (data8.length > 3) {
-                              validate60.errors = [
+                              validate62.errors = [
                                 {
                                   instancePath: instancePath + "/workgroups",
                                   schemaPath: "#/properties/workgroups/maxItems",
@@ -1312,7 +1557,7 @@ function validate60(
                               return false;
                             } else {
                               if (data8.length < 3) {
-                                validate60.errors = [
+                                validate62.errors = [
                                   {
                                     instancePath: instancePath + "/workgroups",
                                     schemaPath: "#/properties/workgroups/minItems",
@@ -1329,7 +1574,7 @@ function validate60(
                                   let data9 = data8[i2];
                                   const _errs25 = errors;
                                   if (!(typeof data9 == "number" && !(data9 % 1) && !isNaN(data9) && isFinite(data9))) {
-                                    validate60.errors = [
+                                    validate62.errors = [
                                       {
                                         instancePath: instancePath + "/workgroups/" + i2,
                                         schemaPath: "#/properties/workgroups/items/type",
@@ -1343,7 +1588,7 @@ function validate60(
                                   if (errors === _errs25) {
                                     if (typeof data9 == "number" && isFinite(data9)) {
                                       if (data9 < 1 || isNaN(data9)) {
-                                        validate60.errors = [
+                                        validate62.errors = [
                                           {
                                             instancePath: instancePath + "/workgroups/" + i2,
                                             schemaPath: "#/properties/workgroups/items/minimum",
@@ -1364,7 +1609,7 @@ function validate60(
                               }
                             }
                           } else {
-                            validate60.errors = [
+                            validate62.errors = [
                               {
                                 instancePath: instancePath + "/workgroups",
                                 schemaPath: "#/properties/workgroups/type",
@@ -1389,18 +1634,18 @@ function validate60(
         }
       }
     } else {
-      validate60.errors = [
+      validate62.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate60.errors = vErrors;
+  validate62.errors = vErrors;
   return errors === 0;
 }
-validate60.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate62.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema26 = {
+const schema27 = {
   additionalProperties: false,
   description: "What the memory plan achieved.",
   properties: {
@@ -1414,13 +1659,13 @@ const schema26 = {
   type: "object",
 };
 
-function validate64(
+function validate66(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate64.evaluated;
+  const evaluated0 = validate66.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -1436,7 +1681,7 @@ function validate64(
         (data.weight_bytes === undefined && (missing0 = "weight_bytes")) ||
         (data.gpu_bytes === undefined && (missing0 = "gpu_bytes"))
       ) {
-        validate64.errors = [
+        validate66.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -1455,7 +1700,7 @@ function validate64(
             key0 === "gpu_bytes" ||
             key0 === "weight_bytes"
           )) {
-            validate64.errors = [
+            validate66.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -1473,7 +1718,7 @@ function validate64(
             let data0 = data.activation_lower_bound_bytes;
             const _errs2 = errors;
             if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
-              validate64.errors = [
+              validate66.errors = [
                 {
                   instancePath: instancePath + "/activation_lower_bound_bytes",
                   schemaPath: "#/properties/activation_lower_bound_bytes/type",
@@ -1487,7 +1732,7 @@ function validate64(
             if (errors === _errs2) {
               if (typeof data0 == "number" && isFinite(data0)) {
                 if (data0 < 0 || isNaN(data0)) {
-                  validate64.errors = [
+                  validate66.errors = [
                     {
                       instancePath: instancePath + "/activation_lower_bound_bytes",
                       schemaPath: "#/properties/activation_lower_bound_bytes/minimum",
@@ -1509,7 +1754,7 @@ function validate64(
               let data1 = data.activation_peak_bytes;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate64.errors = [
+                validate66.errors = [
                   {
                     instancePath: instancePath + "/activation_peak_bytes",
                     schemaPath: "#/properties/activation_peak_bytes/type",
@@ -1523,7 +1768,7 @@ function validate64(
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 0 || isNaN(data1)) {
-                    validate64.errors = [
+                    validate66.errors = [
                       {
                         instancePath: instancePath + "/activation_peak_bytes",
                         schemaPath: "#/properties/activation_peak_bytes/minimum",
@@ -1545,7 +1790,7 @@ function validate64(
                 let data2 = data.gpu_bytes;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                  validate64.errors = [
+                  validate66.errors = [
                     {
                       instancePath: instancePath + "/gpu_bytes",
                       schemaPath: "#/properties/gpu_bytes/type",
@@ -1559,7 +1804,7 @@ function validate64(
                 if (errors === _errs6) {
                   if (typeof data2 == "number" && isFinite(data2)) {
                     if (data2 < 0 || isNaN(data2)) {
-                      validate64.errors = [
+                      validate66.errors = [
                         {
                           instancePath: instancePath + "/gpu_bytes",
                           schemaPath: "#/properties/gpu_bytes/minimum",
@@ -1581,7 +1826,7 @@ function validate64(
                   let data3 = data.weight_bytes;
                   const _errs8 = errors;
                   if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                    validate64.errors = [
+                    validate66.errors = [
                       {
                         instancePath: instancePath + "/weight_bytes",
                         schemaPath: "#/properties/weight_bytes/type",
@@ -1595,7 +1840,7 @@ function validate64(
                   if (errors === _errs8) {
                     if (typeof data3 == "number" && isFinite(data3)) {
                       if (data3 < 0 || isNaN(data3)) {
-                        validate64.errors = [
+                        validate66.errors = [
                           {
                             instancePath: instancePath + "/weight_bytes",
                             schemaPath: "#/properties/weight_bytes/minimum",
@@ -1618,18 +1863,18 @@ function validate64(
         }
       }
     } else {
-      validate64.errors = [
+      validate66.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate64.errors = vErrors;
+  validate66.errors = vErrors;
   return errors === 0;
 }
-validate64.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate66.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema27 = {
+const schema28 = {
   additionalProperties: false,
   description: "What an adapter must offer for a tier.",
   properties: {
@@ -1641,13 +1886,13 @@ const schema27 = {
   type: "object",
 };
 
-function validate67(
+function validate69(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate67.evaluated;
+  const evaluated0 = validate69.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -1661,7 +1906,7 @@ function validate67(
         (data.features === undefined && (missing0 = "features")) ||
         (data.limits === undefined && (missing0 = "limits"))
       ) {
-        validate67.errors = [
+        validate69.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -1675,7 +1920,7 @@ function validate67(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "features" || key0 === "limits")) {
-            validate67.errors = [
+            validate69.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -1699,7 +1944,7 @@ function validate67(
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs4 = errors;
                   if (typeof data0[i0] !== "string") {
-                    validate67.errors = [
+                    validate69.errors = [
                       {
                         instancePath: instancePath + "/features/" + i0,
                         schemaPath: "#/properties/features/items/type",
@@ -1716,7 +1961,7 @@ function validate67(
                   }
                 }
               } else {
-                validate67.errors = [
+                validate69.errors = [
                   {
                     instancePath: instancePath + "/features",
                     schemaPath: "#/properties/features/type",
@@ -1742,7 +1987,7 @@ function validate67(
                     let data3 = data2[key1];
                     const _errs9 = errors;
                     if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                      validate67.errors = [
+                      validate69.errors = [
                         {
                           instancePath: instancePath + "/limits/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
                           schemaPath: "#/properties/limits/additionalProperties/type",
@@ -1756,7 +2001,7 @@ function validate67(
                     if (errors === _errs9) {
                       if (typeof data3 == "number" && isFinite(data3)) {
                         if (data3 < 0 || isNaN(data3)) {
-                          validate67.errors = [
+                          validate69.errors = [
                             {
                               instancePath: instancePath + "/limits/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
                               schemaPath: "#/properties/limits/additionalProperties/minimum",
@@ -1775,7 +2020,7 @@ function validate67(
                     }
                   }
                 } else {
-                  validate67.errors = [
+                  validate69.errors = [
                     {
                       instancePath: instancePath + "/limits",
                       schemaPath: "#/properties/limits/type",
@@ -1795,20 +2040,21 @@ function validate67(
         }
       }
     } else {
-      validate67.errors = [
+      validate69.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate67.errors = vErrors;
+  validate69.errors = vErrors;
   return errors === 0;
 }
-validate67.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate69.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema28 = {
+const schema29 = {
   additionalProperties: false,
-  description: "Where a value of the graph lives. Intermediates are listed so that `verify` can read them.",
+  description:
+    "Where a value of the graph lives. Intermediates are listed so that `verify` can read them.\n\nThe span has room for the largest sizes; elements lie contiguously at the sizes of the run.",
   properties: {
     dtype: {
       enum: [
@@ -1831,7 +2077,15 @@ const schema28 = {
       type: "string",
     },
     producer: { minimum: -1, type: "integer" },
-    shape: { items: { minimum: 0, type: "integer" }, type: "array" },
+    shape: {
+      items: {
+        anyOf: [
+          { minimum: 0, type: "integer" },
+          { pattern: "^[A-Za-z0-9_+*/%(), -]+$", type: "string" },
+        ],
+      },
+      type: "array",
+    },
     span: { $ref: "#/$defs/Span" },
   },
   required: ["dtype", "shape", "span", "producer"],
@@ -1839,13 +2093,13 @@ const schema28 = {
   type: "object",
 };
 
-function validate69(
+function validate71(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate69.evaluated;
+  const evaluated0 = validate71.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -1861,7 +2115,7 @@ function validate69(
         (data.span === undefined && (missing0 = "span")) ||
         (data.producer === undefined && (missing0 = "producer"))
       ) {
-        validate69.errors = [
+        validate71.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -1875,7 +2129,7 @@ function validate69(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "dtype" || key0 === "producer" || key0 === "shape" || key0 === "span")) {
-            validate69.errors = [
+            validate71.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -1893,7 +2147,7 @@ function validate69(
             let data0 = data.dtype;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate69.errors = [
+              validate71.errors = [
                 {
                   instancePath: instancePath + "/dtype",
                   schemaPath: "#/properties/dtype/type",
@@ -1921,12 +2175,12 @@ function validate69(
               data0 === "uint2" ||
               data0 === "bool"
             )) {
-              validate69.errors = [
+              validate71.errors = [
                 {
                   instancePath: instancePath + "/dtype",
                   schemaPath: "#/properties/dtype/enum",
                   keyword: "enum",
-                  params: { allowedValues: schema28.properties.dtype.enum },
+                  params: { allowedValues: schema29.properties.dtype.enum },
                   message: "must be equal to one of the allowed values",
                 },
               ];
@@ -1941,7 +2195,7 @@ function validate69(
               let data1 = data.producer;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate69.errors = [
+                validate71.errors = [
                   {
                     instancePath: instancePath + "/producer",
                     schemaPath: "#/properties/producer/type",
@@ -1955,7 +2209,7 @@ function validate69(
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < -1 || isNaN(data1)) {
-                    validate69.errors = [
+                    validate71.errors = [
                       {
                         instancePath: instancePath + "/producer",
                         schemaPath: "#/properties/producer/minimum",
@@ -1983,31 +2237,104 @@ function validate69(
                     for (let i0 = 0; i0 < len0; i0++) {
                       let data3 = data2[i0];
                       const _errs8 = errors;
+                      const _errs9 = errors;
+                      let valid2 = false;
+                      const _errs10 = errors;
                       if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                        validate69.errors = [
-                          {
-                            instancePath: instancePath + "/shape/" + i0,
-                            schemaPath: "#/properties/shape/items/type",
-                            keyword: "type",
-                            params: { type: "integer" },
-                            message: "must be integer",
-                          },
-                        ];
-                        return false;
+                        const err0 = {
+                          instancePath: instancePath + "/shape/" + i0,
+                          schemaPath: "#/properties/shape/items/anyOf/0/type",
+                          keyword: "type",
+                          params: { type: "integer" },
+                          message: "must be integer",
+                        };
+                        if (vErrors === null) {
+                          vErrors = [err0];
+                        } else {
+                          vErrors.push(err0);
+                        }
+                        errors++;
                       }
-                      if (errors === _errs8) {
+                      if (errors === _errs10) {
                         if (typeof data3 == "number" && isFinite(data3)) {
                           if (data3 < 0 || isNaN(data3)) {
-                            validate69.errors = [
-                              {
-                                instancePath: instancePath + "/shape/" + i0,
-                                schemaPath: "#/properties/shape/items/minimum",
-                                keyword: "minimum",
-                                params: { comparison: ">=", limit: 0 },
-                                message: "must be >= 0",
-                              },
-                            ];
-                            return false;
+                            const err1 = {
+                              instancePath: instancePath + "/shape/" + i0,
+                              schemaPath: "#/properties/shape/items/anyOf/0/minimum",
+                              keyword: "minimum",
+                              params: { comparison: ">=", limit: 0 },
+                              message: "must be >= 0",
+                            };
+                            if (vErrors === null) {
+                              vErrors = [err1];
+                            } else {
+                              vErrors.push(err1);
+                            }
+                            errors++;
+                          }
+                        }
+                      }
+                      var _valid0 = _errs10 === errors;
+                      valid2 = valid2 || _valid0;
+                      const _errs12 = errors;
+                      if (errors === _errs12) {
+                        if (typeof data3 === "string") {
+                          if (!pattern3.test(data3)) {
+                            const err2 = {
+                              instancePath: instancePath + "/shape/" + i0,
+                              schemaPath: "#/properties/shape/items/anyOf/1/pattern",
+                              keyword: "pattern",
+                              params: { pattern: "^[A-Za-z0-9_+*/%(), -]+$" },
+                              message: 'must match pattern "' + "^[A-Za-z0-9_+*/%(), -]+$" + '"',
+                            };
+                            if (vErrors === null) {
+                              vErrors = [err2];
+                            } else {
+                              vErrors.push(err2);
+                            }
+                            errors++;
+                          }
+                        } else {
+                          const err3 = {
+                            instancePath: instancePath + "/shape/" + i0,
+                            schemaPath: "#/properties/shape/items/anyOf/1/type",
+                            keyword: "type",
+                            params: { type: "string" },
+                            message: "must be string",
+                          };
+                          if (vErrors === null) {
+                            vErrors = [err3];
+                          } else {
+                            vErrors.push(err3);
+                          }
+                          errors++;
+                        }
+                      }
+                      var _valid0 = _errs12 === errors;
+                      valid2 = valid2 || _valid0;
+                      if (!valid2) {
+                        const err4 = {
+                          instancePath: instancePath + "/shape/" + i0,
+                          schemaPath: "#/properties/shape/items/anyOf",
+                          keyword: "anyOf",
+                          params: {},
+                          message: "must match a schema in anyOf",
+                        };
+                        if (vErrors === null) {
+                          vErrors = [err4];
+                        } else {
+                          vErrors.push(err4);
+                        }
+                        errors++;
+                        validate71.errors = vErrors;
+                        return false;
+                      } else {
+                        errors = _errs9;
+                        if (vErrors !== null) {
+                          if (_errs9) {
+                            vErrors.length = _errs9;
+                          } else {
+                            vErrors = null;
                           }
                         }
                       }
@@ -2017,7 +2344,7 @@ function validate69(
                       }
                     }
                   } else {
-                    validate69.errors = [
+                    validate71.errors = [
                       {
                         instancePath: instancePath + "/shape",
                         schemaPath: "#/properties/shape/type",
@@ -2035,9 +2362,9 @@ function validate69(
               }
               if (valid0) {
                 if (data.span !== undefined) {
-                  const _errs10 = errors;
+                  const _errs14 = errors;
                   if (
-                    !validate61(data.span, {
+                    !validate63(data.span, {
                       instancePath: instancePath + "/span",
                       parentData: data,
                       parentDataProperty: "span",
@@ -2045,10 +2372,10 @@ function validate69(
                       dynamicAnchors,
                     })
                   ) {
-                    vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+                    vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
                     errors = vErrors.length;
                   }
-                  var valid0 = _errs10 === errors;
+                  var valid0 = _errs14 === errors;
                 } else {
                   var valid0 = true;
                 }
@@ -2058,18 +2385,18 @@ function validate69(
         }
       }
     } else {
-      validate69.errors = [
+      validate71.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate69.errors = vErrors;
+  validate71.errors = vErrors;
   return errors === 0;
 }
-validate69.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate71.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema29 = {
+const schema30 = {
   additionalProperties: false,
   description: "Copy of a weight's bytes into a buffer at load.",
   properties: {
@@ -2082,13 +2409,13 @@ const schema29 = {
   type: "object",
 };
 
-function validate72(
+function validate74(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate72.evaluated;
+  const evaluated0 = validate74.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -2103,7 +2430,7 @@ function validate72(
         (data.buffer === undefined && (missing0 = "buffer")) ||
         (data.offset === undefined && (missing0 = "offset"))
       ) {
-        validate72.errors = [
+        validate74.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -2117,7 +2444,7 @@ function validate72(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "buffer" || key0 === "offset" || key0 === "weight")) {
-            validate72.errors = [
+            validate74.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -2135,7 +2462,7 @@ function validate72(
             let data0 = data.buffer;
             const _errs2 = errors;
             if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
-              validate72.errors = [
+              validate74.errors = [
                 {
                   instancePath: instancePath + "/buffer",
                   schemaPath: "#/properties/buffer/type",
@@ -2149,7 +2476,7 @@ function validate72(
             if (errors === _errs2) {
               if (typeof data0 == "number" && isFinite(data0)) {
                 if (data0 < 0 || isNaN(data0)) {
-                  validate72.errors = [
+                  validate74.errors = [
                     {
                       instancePath: instancePath + "/buffer",
                       schemaPath: "#/properties/buffer/minimum",
@@ -2171,7 +2498,7 @@ function validate72(
               let data1 = data.offset;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate72.errors = [
+                validate74.errors = [
                   {
                     instancePath: instancePath + "/offset",
                     schemaPath: "#/properties/offset/type",
@@ -2185,7 +2512,7 @@ function validate72(
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 0 || isNaN(data1)) {
-                    validate72.errors = [
+                    validate74.errors = [
                       {
                         instancePath: instancePath + "/offset",
                         schemaPath: "#/properties/offset/minimum",
@@ -2206,7 +2533,7 @@ function validate72(
               if (data.weight !== undefined) {
                 const _errs6 = errors;
                 if (typeof data.weight !== "string") {
-                  validate72.errors = [
+                  validate74.errors = [
                     {
                       instancePath: instancePath + "/weight",
                       schemaPath: "#/properties/weight/type",
@@ -2226,24 +2553,24 @@ function validate72(
         }
       }
     } else {
-      validate72.errors = [
+      validate74.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate72.errors = vErrors;
+  validate74.errors = vErrors;
   return errors === 0;
 }
-validate72.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate74.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-function validate57(
+function validate59(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate57.evaluated;
+  const evaluated0 = validate59.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -2266,7 +2593,7 @@ function validate57(
         (data.tensors === undefined && (missing0 = "tensors")) ||
         (data.plan === undefined && (missing0 = "plan"))
       ) {
-        validate57.errors = [
+        validate59.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -2279,8 +2606,8 @@ function validate57(
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
-          if (!func1.call(schema22.properties, key0)) {
-            validate57.errors = [
+          if (!func1.call(schema23.properties, key0)) {
+            validate59.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -2304,7 +2631,7 @@ function validate57(
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs4 = errors;
                   if (
-                    !validate58(data0[i0], {
+                    !validate60(data0[i0], {
                       instancePath: instancePath + "/buffers/" + i0,
                       parentData: data0,
                       parentDataProperty: i0,
@@ -2312,7 +2639,7 @@ function validate57(
                       dynamicAnchors,
                     })
                   ) {
-                    vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
+                    vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
                     errors = vErrors.length;
                   }
                   var valid1 = _errs4 === errors;
@@ -2321,7 +2648,7 @@ function validate57(
                   }
                 }
               } else {
-                validate57.errors = [
+                validate59.errors = [
                   {
                     instancePath: instancePath + "/buffers",
                     schemaPath: "#/properties/buffers/type",
@@ -2348,7 +2675,7 @@ function validate57(
                   for (let i1 = 0; i1 < len1; i1++) {
                     const _errs7 = errors;
                     if (
-                      !validate60(data2[i1], {
+                      !validate62(data2[i1], {
                         instancePath: instancePath + "/dispatches/" + i1,
                         parentData: data2,
                         parentDataProperty: i1,
@@ -2356,7 +2683,7 @@ function validate57(
                         dynamicAnchors,
                       })
                     ) {
-                      vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
+                      vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                       errors = vErrors.length;
                     }
                     var valid2 = _errs7 === errors;
@@ -2365,7 +2692,7 @@ function validate57(
                     }
                   }
                 } else {
-                  validate57.errors = [
+                  validate59.errors = [
                     {
                       instancePath: instancePath + "/dispatches",
                       schemaPath: "#/properties/dispatches/type",
@@ -2392,7 +2719,7 @@ function validate57(
                     for (let i2 = 0; i2 < len2; i2++) {
                       const _errs10 = errors;
                       if (typeof data4[i2] !== "string") {
-                        validate57.errors = [
+                        validate59.errors = [
                           {
                             instancePath: instancePath + "/kernels/" + i2,
                             schemaPath: "#/properties/kernels/items/type",
@@ -2409,7 +2736,7 @@ function validate57(
                       }
                     }
                   } else {
-                    validate57.errors = [
+                    validate59.errors = [
                       {
                         instancePath: instancePath + "/kernels",
                         schemaPath: "#/properties/kernels/type",
@@ -2429,7 +2756,7 @@ function validate57(
                 if (data.plan !== undefined) {
                   const _errs12 = errors;
                   if (
-                    !validate64(data.plan, {
+                    !validate66(data.plan, {
                       instancePath: instancePath + "/plan",
                       parentData: data,
                       parentDataProperty: "plan",
@@ -2437,7 +2764,7 @@ function validate57(
                       dynamicAnchors,
                     })
                   ) {
-                    vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+                    vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
                     errors = vErrors.length;
                   }
                   var valid0 = _errs12 === errors;
@@ -2449,7 +2776,7 @@ function validate57(
                     let data7 = data.precision;
                     const _errs13 = errors;
                     if (typeof data7 !== "string") {
-                      validate57.errors = [
+                      validate59.errors = [
                         {
                           instancePath: instancePath + "/precision",
                           schemaPath: "#/properties/precision/type",
@@ -2461,12 +2788,12 @@ function validate57(
                       return false;
                     }
                     if (!(data7 === "fp32" || data7 === "fp16")) {
-                      validate57.errors = [
+                      validate59.errors = [
                         {
                           instancePath: instancePath + "/precision",
                           schemaPath: "#/properties/precision/enum",
                           keyword: "enum",
-                          params: { allowedValues: schema22.properties.precision.enum },
+                          params: { allowedValues: schema23.properties.precision.enum },
                           message: "must be equal to one of the allowed values",
                         },
                       ];
@@ -2487,7 +2814,7 @@ function validate57(
                           for (let i3 = 0; i3 < len3; i3++) {
                             const _errs17 = errors;
                             if (
-                              !validate60(data8[i3], {
+                              !validate62(data8[i3], {
                                 instancePath: instancePath + "/prepare/" + i3,
                                 parentData: data8,
                                 parentDataProperty: i3,
@@ -2495,7 +2822,7 @@ function validate57(
                                 dynamicAnchors,
                               })
                             ) {
-                              vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
+                              vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                               errors = vErrors.length;
                             }
                             var valid4 = _errs17 === errors;
@@ -2504,7 +2831,7 @@ function validate57(
                             }
                           }
                         } else {
-                          validate57.errors = [
+                          validate59.errors = [
                             {
                               instancePath: instancePath + "/prepare",
                               schemaPath: "#/properties/prepare/type",
@@ -2524,7 +2851,7 @@ function validate57(
                       if (data.requires !== undefined) {
                         const _errs18 = errors;
                         if (
-                          !validate67(data.requires, {
+                          !validate69(data.requires, {
                             instancePath: instancePath + "/requires",
                             parentData: data,
                             parentDataProperty: "requires",
@@ -2532,7 +2859,7 @@ function validate57(
                             dynamicAnchors,
                           })
                         ) {
-                          vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
+                          vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
                           errors = vErrors.length;
                         }
                         var valid0 = _errs18 === errors;
@@ -2548,7 +2875,7 @@ function validate57(
                               for (const key1 in data11) {
                                 const _errs22 = errors;
                                 if (
-                                  !validate69(data11[key1], {
+                                  !validate71(data11[key1], {
                                     instancePath:
                                       instancePath + "/tensors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
                                     parentData: data11,
@@ -2557,7 +2884,7 @@ function validate57(
                                     dynamicAnchors,
                                   })
                                 ) {
-                                  vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
+                                  vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
                                   errors = vErrors.length;
                                 }
                                 var valid5 = _errs22 === errors;
@@ -2566,7 +2893,7 @@ function validate57(
                                 }
                               }
                             } else {
-                              validate57.errors = [
+                              validate59.errors = [
                                 {
                                   instancePath: instancePath + "/tensors",
                                   schemaPath: "#/properties/tensors/type",
@@ -2586,7 +2913,7 @@ function validate57(
                           if (data.tier !== undefined) {
                             const _errs23 = errors;
                             if (typeof data.tier !== "string") {
-                              validate57.errors = [
+                              validate59.errors = [
                                 {
                                   instancePath: instancePath + "/tier",
                                   schemaPath: "#/properties/tier/type",
@@ -2606,7 +2933,7 @@ function validate57(
                               let data14 = data.tiling;
                               const _errs25 = errors;
                               if (typeof data14 !== "string") {
-                                validate57.errors = [
+                                validate59.errors = [
                                   {
                                     instancePath: instancePath + "/tiling",
                                     schemaPath: "#/properties/tiling/type",
@@ -2618,12 +2945,12 @@ function validate57(
                                 return false;
                               }
                               if (!(data14 === "register" || data14 === "workgroup")) {
-                                validate57.errors = [
+                                validate59.errors = [
                                   {
                                     instancePath: instancePath + "/tiling",
                                     schemaPath: "#/properties/tiling/enum",
                                     keyword: "enum",
-                                    params: { allowedValues: schema22.properties.tiling.enum },
+                                    params: { allowedValues: schema23.properties.tiling.enum },
                                     message: "must be equal to one of the allowed values",
                                   },
                                 ];
@@ -2644,7 +2971,7 @@ function validate57(
                                     for (let i4 = 0; i4 < len4; i4++) {
                                       const _errs29 = errors;
                                       if (
-                                        !validate72(data15[i4], {
+                                        !validate74(data15[i4], {
                                           instancePath: instancePath + "/uploads/" + i4,
                                           parentData: data15,
                                           parentDataProperty: i4,
@@ -2653,7 +2980,7 @@ function validate57(
                                         })
                                       ) {
                                         vErrors =
-                                          vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+                                          vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
                                         errors = vErrors.length;
                                       }
                                       var valid6 = _errs29 === errors;
@@ -2662,7 +2989,7 @@ function validate57(
                                       }
                                     }
                                   } else {
-                                    validate57.errors = [
+                                    validate59.errors = [
                                       {
                                         instancePath: instancePath + "/uploads",
                                         schemaPath: "#/properties/uploads/type",
@@ -2691,18 +3018,203 @@ function validate57(
         }
       }
     } else {
-      validate57.errors = [
+      validate59.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate57.errors = vErrors;
+  validate59.errors = vErrors;
   return errors === 0;
 }
-validate57.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate59.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema30 = {
+const schema31 = {
+  additionalProperties: false,
+  description: "A size that the inputs of a run decide: any multiple of `multiple` from `minimum` to `maximum`.",
+  properties: {
+    maximum: { minimum: 0, type: "integer" },
+    minimum: { minimum: 0, type: "integer" },
+    multiple: { minimum: 1, type: "integer" },
+  },
+  required: ["minimum", "maximum", "multiple"],
+  title: "SymbolBounds",
+  type: "object",
+};
+
+function validate77(
+  data,
+  { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
+) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate77.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = undefined;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = undefined;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.minimum === undefined && (missing0 = "minimum")) ||
+        (data.maximum === undefined && (missing0 = "maximum")) ||
+        (data.multiple === undefined && (missing0 = "multiple"))
+      ) {
+        validate77.errors = [
+          {
+            instancePath,
+            schemaPath: "#/required",
+            keyword: "required",
+            params: { missingProperty: missing0 },
+            message: "must have required property '" + missing0 + "'",
+          },
+        ];
+        return false;
+      } else {
+        const _errs1 = errors;
+        for (const key0 in data) {
+          if (!(key0 === "maximum" || key0 === "minimum" || key0 === "multiple")) {
+            validate77.errors = [
+              {
+                instancePath,
+                schemaPath: "#/additionalProperties",
+                keyword: "additionalProperties",
+                params: { additionalProperty: key0 },
+                message: "must NOT have additional properties",
+              },
+            ];
+            return false;
+            break;
+          }
+        }
+        if (_errs1 === errors) {
+          if (data.maximum !== undefined) {
+            let data0 = data.maximum;
+            const _errs2 = errors;
+            if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
+              validate77.errors = [
+                {
+                  instancePath: instancePath + "/maximum",
+                  schemaPath: "#/properties/maximum/type",
+                  keyword: "type",
+                  params: { type: "integer" },
+                  message: "must be integer",
+                },
+              ];
+              return false;
+            }
+            if (errors === _errs2) {
+              if (typeof data0 == "number" && isFinite(data0)) {
+                if (data0 < 0 || isNaN(data0)) {
+                  validate77.errors = [
+                    {
+                      instancePath: instancePath + "/maximum",
+                      schemaPath: "#/properties/maximum/minimum",
+                      keyword: "minimum",
+                      params: { comparison: ">=", limit: 0 },
+                      message: "must be >= 0",
+                    },
+                  ];
+                  return false;
+                }
+              }
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.minimum !== undefined) {
+              let data1 = data.minimum;
+              const _errs4 = errors;
+              if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
+                validate77.errors = [
+                  {
+                    instancePath: instancePath + "/minimum",
+                    schemaPath: "#/properties/minimum/type",
+                    keyword: "type",
+                    params: { type: "integer" },
+                    message: "must be integer",
+                  },
+                ];
+                return false;
+              }
+              if (errors === _errs4) {
+                if (typeof data1 == "number" && isFinite(data1)) {
+                  if (data1 < 0 || isNaN(data1)) {
+                    validate77.errors = [
+                      {
+                        instancePath: instancePath + "/minimum",
+                        schemaPath: "#/properties/minimum/minimum",
+                        keyword: "minimum",
+                        params: { comparison: ">=", limit: 0 },
+                        message: "must be >= 0",
+                      },
+                    ];
+                    return false;
+                  }
+                }
+              }
+              var valid0 = _errs4 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.multiple !== undefined) {
+                let data2 = data.multiple;
+                const _errs6 = errors;
+                if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
+                  validate77.errors = [
+                    {
+                      instancePath: instancePath + "/multiple",
+                      schemaPath: "#/properties/multiple/type",
+                      keyword: "type",
+                      params: { type: "integer" },
+                      message: "must be integer",
+                    },
+                  ];
+                  return false;
+                }
+                if (errors === _errs6) {
+                  if (typeof data2 == "number" && isFinite(data2)) {
+                    if (data2 < 1 || isNaN(data2)) {
+                      validate77.errors = [
+                        {
+                          instancePath: instancePath + "/multiple",
+                          schemaPath: "#/properties/multiple/minimum",
+                          keyword: "minimum",
+                          params: { comparison: ">=", limit: 1 },
+                          message: "must be >= 1",
+                        },
+                      ];
+                      return false;
+                    }
+                  }
+                }
+                var valid0 = _errs6 === errors;
+              } else {
+                var valid0 = true;
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate77.errors = [
+        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
+      ];
+      return false;
+    }
+  }
+  validate77.errors = vErrors;
+  return errors === 0;
+}
+validate77.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+
+const schema32 = {
   additionalProperties: false,
   description:
     "One initializer inside a shard (a valid safetensors file); `offset` counts from the start of the file.\n\nElements below 8 bits are packed as in ONNX's TensorProto.raw_data: several to a byte, the first in the lowest bits.",
@@ -2737,15 +3249,15 @@ const schema30 = {
   title: "Weight",
   type: "object",
 };
-const pattern3 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$", "u");
+const pattern5 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$", "u");
 
-function validate75(
+function validate79(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate75.evaluated;
+  const evaluated0 = validate79.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -2763,7 +3275,7 @@ function validate75(
         (data.offset === undefined && (missing0 = "offset")) ||
         (data.size_bytes === undefined && (missing0 = "size_bytes"))
       ) {
-        validate75.errors = [
+        validate79.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -2784,7 +3296,7 @@ function validate75(
             key0 === "shape" ||
             key0 === "size_bytes"
           )) {
-            validate75.errors = [
+            validate79.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -2802,7 +3314,7 @@ function validate75(
             let data0 = data.dtype;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate75.errors = [
+              validate79.errors = [
                 {
                   instancePath: instancePath + "/dtype",
                   schemaPath: "#/properties/dtype/type",
@@ -2830,12 +3342,12 @@ function validate75(
               data0 === "uint2" ||
               data0 === "bool"
             )) {
-              validate75.errors = [
+              validate79.errors = [
                 {
                   instancePath: instancePath + "/dtype",
                   schemaPath: "#/properties/dtype/enum",
                   keyword: "enum",
-                  params: { allowedValues: schema30.properties.dtype.enum },
+                  params: { allowedValues: schema32.properties.dtype.enum },
                   message: "must be equal to one of the allowed values",
                 },
               ];
@@ -2851,8 +3363,8 @@ function validate75(
               const _errs4 = errors;
               if (errors === _errs4) {
                 if (typeof data1 === "string") {
-                  if (!pattern3.test(data1)) {
-                    validate75.errors = [
+                  if (!pattern5.test(data1)) {
+                    validate79.errors = [
                       {
                         instancePath: instancePath + "/file",
                         schemaPath: "#/properties/file/pattern",
@@ -2867,7 +3379,7 @@ function validate75(
                     return false;
                   }
                 } else {
-                  validate75.errors = [
+                  validate79.errors = [
                     {
                       instancePath: instancePath + "/file",
                       schemaPath: "#/properties/file/type",
@@ -2887,7 +3399,7 @@ function validate75(
               if (data.name !== undefined) {
                 const _errs6 = errors;
                 if (typeof data.name !== "string") {
-                  validate75.errors = [
+                  validate79.errors = [
                     {
                       instancePath: instancePath + "/name",
                       schemaPath: "#/properties/name/type",
@@ -2907,7 +3419,7 @@ function validate75(
                   let data3 = data.offset;
                   const _errs8 = errors;
                   if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                    validate75.errors = [
+                    validate79.errors = [
                       {
                         instancePath: instancePath + "/offset",
                         schemaPath: "#/properties/offset/type",
@@ -2921,7 +3433,7 @@ function validate75(
                   if (errors === _errs8) {
                     if (typeof data3 == "number" && isFinite(data3)) {
                       if (data3 < 0 || isNaN(data3)) {
-                        validate75.errors = [
+                        validate79.errors = [
                           {
                             instancePath: instancePath + "/offset",
                             schemaPath: "#/properties/offset/minimum",
@@ -2950,7 +3462,7 @@ function validate75(
                           let data5 = data4[i0];
                           const _errs12 = errors;
                           if (!(typeof data5 == "number" && !(data5 % 1) && !isNaN(data5) && isFinite(data5))) {
-                            validate75.errors = [
+                            validate79.errors = [
                               {
                                 instancePath: instancePath + "/shape/" + i0,
                                 schemaPath: "#/properties/shape/items/type",
@@ -2964,7 +3476,7 @@ function validate75(
                           if (errors === _errs12) {
                             if (typeof data5 == "number" && isFinite(data5)) {
                               if (data5 < 0 || isNaN(data5)) {
-                                validate75.errors = [
+                                validate79.errors = [
                                   {
                                     instancePath: instancePath + "/shape/" + i0,
                                     schemaPath: "#/properties/shape/items/minimum",
@@ -2983,7 +3495,7 @@ function validate75(
                           }
                         }
                       } else {
-                        validate75.errors = [
+                        validate79.errors = [
                           {
                             instancePath: instancePath + "/shape",
                             schemaPath: "#/properties/shape/type",
@@ -3004,7 +3516,7 @@ function validate75(
                       let data6 = data.size_bytes;
                       const _errs14 = errors;
                       if (!(typeof data6 == "number" && !(data6 % 1) && !isNaN(data6) && isFinite(data6))) {
-                        validate75.errors = [
+                        validate79.errors = [
                           {
                             instancePath: instancePath + "/size_bytes",
                             schemaPath: "#/properties/size_bytes/type",
@@ -3018,7 +3530,7 @@ function validate75(
                       if (errors === _errs14) {
                         if (typeof data6 == "number" && isFinite(data6)) {
                           if (data6 < 0 || isNaN(data6)) {
-                            validate75.errors = [
+                            validate79.errors = [
                               {
                                 instancePath: instancePath + "/size_bytes",
                                 schemaPath: "#/properties/size_bytes/minimum",
@@ -3043,16 +3555,16 @@ function validate75(
         }
       }
     } else {
-      validate75.errors = [
+      validate79.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate75.errors = vErrors;
+  validate79.errors = vErrors;
   return errors === 0;
 }
-validate75.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate79.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
 function validate53(
   data,
@@ -3073,6 +3585,8 @@ function validate53(
       if (
         (data.name === undefined && (missing0 = "name")) ||
         (data.model === undefined && (missing0 = "model")) ||
+        (data.symbols === undefined && (missing0 = "symbols")) ||
+        (data.constraints === undefined && (missing0 = "constraints")) ||
         (data.inputs === undefined && (missing0 = "inputs")) ||
         (data.outputs === undefined && (missing0 = "outputs")) ||
         (data.weights === undefined && (missing0 = "weights")) ||
@@ -3092,11 +3606,13 @@ function validate53(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(
+            key0 === "constraints" ||
             key0 === "inputs" ||
             key0 === "model" ||
             key0 === "name" ||
             key0 === "outputs" ||
             key0 === "programs" ||
+            key0 === "symbols" ||
             key0 === "weights"
           )) {
             validate53.errors = [
@@ -3113,8 +3629,8 @@ function validate53(
           }
         }
         if (_errs1 === errors) {
-          if (data.inputs !== undefined) {
-            let data0 = data.inputs;
+          if (data.constraints !== undefined) {
+            let data0 = data.constraints;
             const _errs2 = errors;
             if (errors === _errs2) {
               if (Array.isArray(data0)) {
@@ -3124,7 +3640,7 @@ function validate53(
                   const _errs4 = errors;
                   if (
                     !validate54(data0[i0], {
-                      instancePath: instancePath + "/inputs/" + i0,
+                      instancePath: instancePath + "/constraints/" + i0,
                       parentData: data0,
                       parentDataProperty: i0,
                       rootData,
@@ -3142,8 +3658,8 @@ function validate53(
               } else {
                 validate53.errors = [
                   {
-                    instancePath: instancePath + "/inputs",
-                    schemaPath: "#/properties/inputs/type",
+                    instancePath: instancePath + "/constraints",
+                    schemaPath: "#/properties/constraints/type",
                     keyword: "type",
                     params: { type: "array" },
                     message: "must be array",
@@ -3157,34 +3673,40 @@ function validate53(
             var valid0 = true;
           }
           if (valid0) {
-            if (data.model !== undefined) {
-              let data2 = data.model;
+            if (data.inputs !== undefined) {
+              let data2 = data.inputs;
               const _errs5 = errors;
               if (errors === _errs5) {
-                if (typeof data2 === "string") {
-                  if (!pattern3.test(data2)) {
-                    validate53.errors = [
-                      {
-                        instancePath: instancePath + "/model",
-                        schemaPath: "#/properties/model/pattern",
-                        keyword: "pattern",
-                        params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" },
-                        message:
-                          'must match pattern "' +
-                          "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" +
-                          '"',
-                      },
-                    ];
-                    return false;
+                if (Array.isArray(data2)) {
+                  var valid2 = true;
+                  const len1 = data2.length;
+                  for (let i1 = 0; i1 < len1; i1++) {
+                    const _errs7 = errors;
+                    if (
+                      !validate56(data2[i1], {
+                        instancePath: instancePath + "/inputs/" + i1,
+                        parentData: data2,
+                        parentDataProperty: i1,
+                        rootData,
+                        dynamicAnchors,
+                      })
+                    ) {
+                      vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
+                      errors = vErrors.length;
+                    }
+                    var valid2 = _errs7 === errors;
+                    if (!valid2) {
+                      break;
+                    }
                   }
                 } else {
                   validate53.errors = [
                     {
-                      instancePath: instancePath + "/model",
-                      schemaPath: "#/properties/model/type",
+                      instancePath: instancePath + "/inputs",
+                      schemaPath: "#/properties/inputs/type",
                       keyword: "type",
-                      params: { type: "string" },
-                      message: "must be string",
+                      params: { type: "array" },
+                      message: "must be array",
                     },
                   ];
                   return false;
@@ -3195,71 +3717,65 @@ function validate53(
               var valid0 = true;
             }
             if (valid0) {
-              if (data.name !== undefined) {
-                const _errs7 = errors;
-                if (typeof data.name !== "string") {
-                  validate53.errors = [
-                    {
-                      instancePath: instancePath + "/name",
-                      schemaPath: "#/properties/name/type",
-                      keyword: "type",
-                      params: { type: "string" },
-                      message: "must be string",
-                    },
-                  ];
-                  return false;
-                }
-                var valid0 = _errs7 === errors;
-              } else {
-                var valid0 = true;
-              }
-              if (valid0) {
-                if (data.outputs !== undefined) {
-                  let data4 = data.outputs;
-                  const _errs9 = errors;
-                  if (errors === _errs9) {
-                    if (Array.isArray(data4)) {
-                      var valid2 = true;
-                      const len1 = data4.length;
-                      for (let i1 = 0; i1 < len1; i1++) {
-                        const _errs11 = errors;
-                        if (
-                          !validate54(data4[i1], {
-                            instancePath: instancePath + "/outputs/" + i1,
-                            parentData: data4,
-                            parentDataProperty: i1,
-                            rootData,
-                            dynamicAnchors,
-                          })
-                        ) {
-                          vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
-                          errors = vErrors.length;
-                        }
-                        var valid2 = _errs11 === errors;
-                        if (!valid2) {
-                          break;
-                        }
-                      }
-                    } else {
+              if (data.model !== undefined) {
+                let data4 = data.model;
+                const _errs8 = errors;
+                if (errors === _errs8) {
+                  if (typeof data4 === "string") {
+                    if (!pattern5.test(data4)) {
                       validate53.errors = [
                         {
-                          instancePath: instancePath + "/outputs",
-                          schemaPath: "#/properties/outputs/type",
-                          keyword: "type",
-                          params: { type: "array" },
-                          message: "must be array",
+                          instancePath: instancePath + "/model",
+                          schemaPath: "#/properties/model/pattern",
+                          keyword: "pattern",
+                          params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" },
+                          message:
+                            'must match pattern "' +
+                            "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" +
+                            '"',
                         },
                       ];
                       return false;
                     }
+                  } else {
+                    validate53.errors = [
+                      {
+                        instancePath: instancePath + "/model",
+                        schemaPath: "#/properties/model/type",
+                        keyword: "type",
+                        params: { type: "string" },
+                        message: "must be string",
+                      },
+                    ];
+                    return false;
                   }
-                  var valid0 = _errs9 === errors;
+                }
+                var valid0 = _errs8 === errors;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.name !== undefined) {
+                  const _errs10 = errors;
+                  if (typeof data.name !== "string") {
+                    validate53.errors = [
+                      {
+                        instancePath: instancePath + "/name",
+                        schemaPath: "#/properties/name/type",
+                        keyword: "type",
+                        params: { type: "string" },
+                        message: "must be string",
+                      },
+                    ];
+                    return false;
+                  }
+                  var valid0 = _errs10 === errors;
                 } else {
                   var valid0 = true;
                 }
                 if (valid0) {
-                  if (data.programs !== undefined) {
-                    let data6 = data.programs;
+                  if (data.outputs !== undefined) {
+                    let data6 = data.outputs;
                     const _errs12 = errors;
                     if (errors === _errs12) {
                       if (Array.isArray(data6)) {
@@ -3268,15 +3784,15 @@ function validate53(
                         for (let i2 = 0; i2 < len2; i2++) {
                           const _errs14 = errors;
                           if (
-                            !validate57(data6[i2], {
-                              instancePath: instancePath + "/programs/" + i2,
+                            !validate56(data6[i2], {
+                              instancePath: instancePath + "/outputs/" + i2,
                               parentData: data6,
                               parentDataProperty: i2,
                               rootData,
                               dynamicAnchors,
                             })
                           ) {
-                            vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+                            vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
                             errors = vErrors.length;
                           }
                           var valid3 = _errs14 === errors;
@@ -3287,8 +3803,8 @@ function validate53(
                       } else {
                         validate53.errors = [
                           {
-                            instancePath: instancePath + "/programs",
-                            schemaPath: "#/properties/programs/type",
+                            instancePath: instancePath + "/outputs",
+                            schemaPath: "#/properties/outputs/type",
                             keyword: "type",
                             params: { type: "array" },
                             message: "must be array",
@@ -3302,8 +3818,8 @@ function validate53(
                     var valid0 = true;
                   }
                   if (valid0) {
-                    if (data.weights !== undefined) {
-                      let data8 = data.weights;
+                    if (data.programs !== undefined) {
+                      let data8 = data.programs;
                       const _errs15 = errors;
                       if (errors === _errs15) {
                         if (Array.isArray(data8)) {
@@ -3312,15 +3828,15 @@ function validate53(
                           for (let i3 = 0; i3 < len3; i3++) {
                             const _errs17 = errors;
                             if (
-                              !validate75(data8[i3], {
-                                instancePath: instancePath + "/weights/" + i3,
+                              !validate59(data8[i3], {
+                                instancePath: instancePath + "/programs/" + i3,
                                 parentData: data8,
                                 parentDataProperty: i3,
                                 rootData,
                                 dynamicAnchors,
                               })
                             ) {
-                              vErrors = vErrors === null ? validate75.errors : vErrors.concat(validate75.errors);
+                              vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
                               errors = vErrors.length;
                             }
                             var valid4 = _errs17 === errors;
@@ -3331,8 +3847,8 @@ function validate53(
                         } else {
                           validate53.errors = [
                             {
-                              instancePath: instancePath + "/weights",
-                              schemaPath: "#/properties/weights/type",
+                              instancePath: instancePath + "/programs",
+                              schemaPath: "#/properties/programs/type",
                               keyword: "type",
                               params: { type: "array" },
                               message: "must be array",
@@ -3344,6 +3860,95 @@ function validate53(
                       var valid0 = _errs15 === errors;
                     } else {
                       var valid0 = true;
+                    }
+                    if (valid0) {
+                      if (data.symbols !== undefined) {
+                        let data10 = data.symbols;
+                        const _errs18 = errors;
+                        if (errors === _errs18) {
+                          if (data10 && typeof data10 == "object" && !Array.isArray(data10)) {
+                            for (const key1 in data10) {
+                              const _errs21 = errors;
+                              if (
+                                !validate77(data10[key1], {
+                                  instancePath:
+                                    instancePath + "/symbols/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
+                                  parentData: data10,
+                                  parentDataProperty: key1,
+                                  rootData,
+                                  dynamicAnchors,
+                                })
+                              ) {
+                                vErrors = vErrors === null ? validate77.errors : vErrors.concat(validate77.errors);
+                                errors = vErrors.length;
+                              }
+                              var valid5 = _errs21 === errors;
+                              if (!valid5) {
+                                break;
+                              }
+                            }
+                          } else {
+                            validate53.errors = [
+                              {
+                                instancePath: instancePath + "/symbols",
+                                schemaPath: "#/properties/symbols/type",
+                                keyword: "type",
+                                params: { type: "object" },
+                                message: "must be object",
+                              },
+                            ];
+                            return false;
+                          }
+                        }
+                        var valid0 = _errs18 === errors;
+                      } else {
+                        var valid0 = true;
+                      }
+                      if (valid0) {
+                        if (data.weights !== undefined) {
+                          let data12 = data.weights;
+                          const _errs22 = errors;
+                          if (errors === _errs22) {
+                            if (Array.isArray(data12)) {
+                              var valid6 = true;
+                              const len4 = data12.length;
+                              for (let i4 = 0; i4 < len4; i4++) {
+                                const _errs24 = errors;
+                                if (
+                                  !validate79(data12[i4], {
+                                    instancePath: instancePath + "/weights/" + i4,
+                                    parentData: data12,
+                                    parentDataProperty: i4,
+                                    rootData,
+                                    dynamicAnchors,
+                                  })
+                                ) {
+                                  vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
+                                  errors = vErrors.length;
+                                }
+                                var valid6 = _errs24 === errors;
+                                if (!valid6) {
+                                  break;
+                                }
+                              }
+                            } else {
+                              validate53.errors = [
+                                {
+                                  instancePath: instancePath + "/weights",
+                                  schemaPath: "#/properties/weights/type",
+                                  keyword: "type",
+                                  params: { type: "array" },
+                                  message: "must be array",
+                                },
+                              ];
+                              return false;
+                            }
+                          }
+                          var valid0 = _errs22 === errors;
+                        } else {
+                          var valid0 = true;
+                        }
+                      }
                     }
                   }
                 }
@@ -3364,7 +3969,7 @@ function validate53(
 }
 validate53.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema31 = {
+const schema33 = {
   additionalProperties: false,
   description: "One file of the package; every file but manifest.json is listed.",
   properties: {
@@ -3376,15 +3981,15 @@ const schema31 = {
   title: "FileEntry",
   type: "object",
 };
-const pattern6 = new RegExp("^[0-9a-f]{64}$", "u");
+const pattern9 = new RegExp("^[0-9a-f]{64}$", "u");
 
-function validate78(
+function validate82(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate78.evaluated;
+  const evaluated0 = validate82.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -3399,7 +4004,7 @@ function validate78(
         (data.size_bytes === undefined && (missing0 = "size_bytes")) ||
         (data.sha256 === undefined && (missing0 = "sha256"))
       ) {
-        validate78.errors = [
+        validate82.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -3413,7 +4018,7 @@ function validate78(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "path" || key0 === "sha256" || key0 === "size_bytes")) {
-            validate78.errors = [
+            validate82.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -3432,8 +4037,8 @@ function validate78(
             const _errs2 = errors;
             if (errors === _errs2) {
               if (typeof data0 === "string") {
-                if (!pattern3.test(data0)) {
-                  validate78.errors = [
+                if (!pattern5.test(data0)) {
+                  validate82.errors = [
                     {
                       instancePath: instancePath + "/path",
                       schemaPath: "#/properties/path/pattern",
@@ -3448,7 +4053,7 @@ function validate78(
                   return false;
                 }
               } else {
-                validate78.errors = [
+                validate82.errors = [
                   {
                     instancePath: instancePath + "/path",
                     schemaPath: "#/properties/path/type",
@@ -3470,8 +4075,8 @@ function validate78(
               const _errs4 = errors;
               if (errors === _errs4) {
                 if (typeof data1 === "string") {
-                  if (!pattern6.test(data1)) {
-                    validate78.errors = [
+                  if (!pattern9.test(data1)) {
+                    validate82.errors = [
                       {
                         instancePath: instancePath + "/sha256",
                         schemaPath: "#/properties/sha256/pattern",
@@ -3483,7 +4088,7 @@ function validate78(
                     return false;
                   }
                 } else {
-                  validate78.errors = [
+                  validate82.errors = [
                     {
                       instancePath: instancePath + "/sha256",
                       schemaPath: "#/properties/sha256/type",
@@ -3504,7 +4109,7 @@ function validate78(
                 let data2 = data.size_bytes;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                  validate78.errors = [
+                  validate82.errors = [
                     {
                       instancePath: instancePath + "/size_bytes",
                       schemaPath: "#/properties/size_bytes/type",
@@ -3518,7 +4123,7 @@ function validate78(
                 if (errors === _errs6) {
                   if (typeof data2 == "number" && isFinite(data2)) {
                     if (data2 < 0 || isNaN(data2)) {
-                      validate78.errors = [
+                      validate82.errors = [
                         {
                           instancePath: instancePath + "/size_bytes",
                           schemaPath: "#/properties/size_bytes/minimum",
@@ -3540,18 +4145,18 @@ function validate78(
         }
       }
     } else {
-      validate78.errors = [
+      validate82.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate78.errors = vErrors;
+  validate82.errors = vErrors;
   return errors === 0;
 }
-validate78.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate82.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema32 = {
+const schema34 = {
   additionalProperties: false,
   description: "One rendered shader; `name` is the pipeline label, the timestamp label and the telemetry key.",
   properties: {
@@ -3567,7 +4172,7 @@ const schema32 = {
   title: "Kernel",
   type: "object",
 };
-const schema33 = {
+const schema35 = {
   additionalProperties: false,
   description: "A storage binding of group 0; its index is its place in the list.",
   properties: { access: { enum: ["read", "read_write"], type: "string" }, name: { type: "string" } },
@@ -3576,13 +4181,13 @@ const schema33 = {
   type: "object",
 };
 
-function validate81(
+function validate85(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate81.evaluated;
+  const evaluated0 = validate85.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -3593,7 +4198,7 @@ function validate81(
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.name === undefined && (missing0 = "name")) || (data.access === undefined && (missing0 = "access"))) {
-        validate81.errors = [
+        validate85.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -3607,7 +4212,7 @@ function validate81(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "access" || key0 === "name")) {
-            validate81.errors = [
+            validate85.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -3625,7 +4230,7 @@ function validate81(
             let data0 = data.access;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate81.errors = [
+              validate85.errors = [
                 {
                   instancePath: instancePath + "/access",
                   schemaPath: "#/properties/access/type",
@@ -3637,12 +4242,12 @@ function validate81(
               return false;
             }
             if (!(data0 === "read" || data0 === "read_write")) {
-              validate81.errors = [
+              validate85.errors = [
                 {
                   instancePath: instancePath + "/access",
                   schemaPath: "#/properties/access/enum",
                   keyword: "enum",
-                  params: { allowedValues: schema33.properties.access.enum },
+                  params: { allowedValues: schema35.properties.access.enum },
                   message: "must be equal to one of the allowed values",
                 },
               ];
@@ -3656,7 +4261,7 @@ function validate81(
             if (data.name !== undefined) {
               const _errs4 = errors;
               if (typeof data.name !== "string") {
-                validate81.errors = [
+                validate85.errors = [
                   {
                     instancePath: instancePath + "/name",
                     schemaPath: "#/properties/name/type",
@@ -3675,18 +4280,18 @@ function validate81(
         }
       }
     } else {
-      validate81.errors = [
+      validate85.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate81.errors = vErrors;
+  validate85.errors = vErrors;
   return errors === 0;
 }
-validate81.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate85.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema34 = {
+const schema36 = {
   additionalProperties: false,
   description: "One 4-byte member of the kernel's uniform struct, which is bound after the storage bindings.",
   properties: { name: { type: "string" }, type: { enum: ["u32", "i32", "f32"], type: "string" } },
@@ -3695,13 +4300,13 @@ const schema34 = {
   type: "object",
 };
 
-function validate83(
+function validate87(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate83.evaluated;
+  const evaluated0 = validate87.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -3712,7 +4317,7 @@ function validate83(
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.name === undefined && (missing0 = "name")) || (data.type === undefined && (missing0 = "type"))) {
-        validate83.errors = [
+        validate87.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -3726,7 +4331,7 @@ function validate83(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "name" || key0 === "type")) {
-            validate83.errors = [
+            validate87.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -3743,7 +4348,7 @@ function validate83(
           if (data.name !== undefined) {
             const _errs2 = errors;
             if (typeof data.name !== "string") {
-              validate83.errors = [
+              validate87.errors = [
                 {
                   instancePath: instancePath + "/name",
                   schemaPath: "#/properties/name/type",
@@ -3763,7 +4368,7 @@ function validate83(
               let data1 = data.type;
               const _errs4 = errors;
               if (typeof data1 !== "string") {
-                validate83.errors = [
+                validate87.errors = [
                   {
                     instancePath: instancePath + "/type",
                     schemaPath: "#/properties/type/type",
@@ -3775,12 +4380,12 @@ function validate83(
                 return false;
               }
               if (!(data1 === "u32" || data1 === "i32" || data1 === "f32")) {
-                validate83.errors = [
+                validate87.errors = [
                   {
                     instancePath: instancePath + "/type",
                     schemaPath: "#/properties/type/enum",
                     keyword: "enum",
-                    params: { allowedValues: schema34.properties.type.enum },
+                    params: { allowedValues: schema36.properties.type.enum },
                     message: "must be equal to one of the allowed values",
                   },
                 ];
@@ -3794,24 +4399,24 @@ function validate83(
         }
       }
     } else {
-      validate83.errors = [
+      validate87.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate83.errors = vErrors;
+  validate87.errors = vErrors;
   return errors === 0;
 }
-validate83.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate87.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-function validate80(
+function validate84(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate80.evaluated;
+  const evaluated0 = validate84.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -3830,7 +4435,7 @@ function validate80(
         (data.bindings === undefined && (missing0 = "bindings")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate80.errors = [
+        validate84.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -3852,7 +4457,7 @@ function validate80(
             key0 === "workgroup_size" ||
             key0 === "workgroup_storage_bytes"
           )) {
-            validate80.errors = [
+            validate84.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -3876,7 +4481,7 @@ function validate80(
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs4 = errors;
                   if (
-                    !validate81(data0[i0], {
+                    !validate85(data0[i0], {
                       instancePath: instancePath + "/bindings/" + i0,
                       parentData: data0,
                       parentDataProperty: i0,
@@ -3884,7 +4489,7 @@ function validate80(
                       dynamicAnchors,
                     })
                   ) {
-                    vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
+                    vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
                     errors = vErrors.length;
                   }
                   var valid1 = _errs4 === errors;
@@ -3893,7 +4498,7 @@ function validate80(
                   }
                 }
               } else {
-                validate80.errors = [
+                validate84.errors = [
                   {
                     instancePath: instancePath + "/bindings",
                     schemaPath: "#/properties/bindings/type",
@@ -3920,7 +4525,7 @@ function validate80(
                   for (let i1 = 0; i1 < len1; i1++) {
                     const _errs7 = errors;
                     if (typeof data2[i1] !== "string") {
-                      validate80.errors = [
+                      validate84.errors = [
                         {
                           instancePath: instancePath + "/features/" + i1,
                           schemaPath: "#/properties/features/items/type",
@@ -3937,7 +4542,7 @@ function validate80(
                     }
                   }
                 } else {
-                  validate80.errors = [
+                  validate84.errors = [
                     {
                       instancePath: instancePath + "/features",
                       schemaPath: "#/properties/features/type",
@@ -3959,8 +4564,8 @@ function validate80(
                 const _errs9 = errors;
                 if (errors === _errs9) {
                   if (typeof data4 === "string") {
-                    if (!pattern3.test(data4)) {
-                      validate80.errors = [
+                    if (!pattern5.test(data4)) {
+                      validate84.errors = [
                         {
                           instancePath: instancePath + "/file",
                           schemaPath: "#/properties/file/pattern",
@@ -3975,7 +4580,7 @@ function validate80(
                       return false;
                     }
                   } else {
-                    validate80.errors = [
+                    validate84.errors = [
                       {
                         instancePath: instancePath + "/file",
                         schemaPath: "#/properties/file/type",
@@ -3995,7 +4600,7 @@ function validate80(
                 if (data.name !== undefined) {
                   const _errs11 = errors;
                   if (typeof data.name !== "string") {
-                    validate80.errors = [
+                    validate84.errors = [
                       {
                         instancePath: instancePath + "/name",
                         schemaPath: "#/properties/name/type",
@@ -4021,7 +4626,7 @@ function validate80(
                         for (let i2 = 0; i2 < len2; i2++) {
                           const _errs15 = errors;
                           if (
-                            !validate83(data6[i2], {
+                            !validate87(data6[i2], {
                               instancePath: instancePath + "/params/" + i2,
                               parentData: data6,
                               parentDataProperty: i2,
@@ -4029,7 +4634,7 @@ function validate80(
                               dynamicAnchors,
                             })
                           ) {
-                            vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
+                            vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
                             errors = vErrors.length;
                           }
                           var valid3 = _errs15 === errors;
@@ -4038,7 +4643,7 @@ function validate80(
                           }
                         }
                       } else {
-                        validate80.errors = [
+                        validate84.errors = [
                           {
                             instancePath: instancePath + "/params",
                             schemaPath: "#/properties/params/type",
@@ -4061,7 +4666,7 @@ function validate80(
                       if (errors === _errs16) {
                         if (Array.isArray(data8)) {
                           if (data8.length > 3) {
-                            validate80.errors = [
+                            validate84.errors = [
                               {
                                 instancePath: instancePath + "/workgroup_size",
                                 schemaPath: "#/properties/workgroup_size/maxItems",
@@ -4073,7 +4678,7 @@ function validate80(
                             return false;
                           } else {
                             if (data8.length < 3) {
-                              validate80.errors = [
+                              validate84.errors = [
                                 {
                                   instancePath: instancePath + "/workgroup_size",
                                   schemaPath: "#/properties/workgroup_size/minItems",
@@ -4090,7 +4695,7 @@ function validate80(
                                 let data9 = data8[i3];
                                 const _errs18 = errors;
                                 if (!(typeof data9 == "number" && !(data9 % 1) && !isNaN(data9) && isFinite(data9))) {
-                                  validate80.errors = [
+                                  validate84.errors = [
                                     {
                                       instancePath: instancePath + "/workgroup_size/" + i3,
                                       schemaPath: "#/properties/workgroup_size/items/type",
@@ -4104,7 +4709,7 @@ function validate80(
                                 if (errors === _errs18) {
                                   if (typeof data9 == "number" && isFinite(data9)) {
                                     if (data9 < 1 || isNaN(data9)) {
-                                      validate80.errors = [
+                                      validate84.errors = [
                                         {
                                           instancePath: instancePath + "/workgroup_size/" + i3,
                                           schemaPath: "#/properties/workgroup_size/items/minimum",
@@ -4125,7 +4730,7 @@ function validate80(
                             }
                           }
                         } else {
-                          validate80.errors = [
+                          validate84.errors = [
                             {
                               instancePath: instancePath + "/workgroup_size",
                               schemaPath: "#/properties/workgroup_size/type",
@@ -4146,7 +4751,7 @@ function validate80(
                         let data10 = data.workgroup_storage_bytes;
                         const _errs20 = errors;
                         if (!(typeof data10 == "number" && !(data10 % 1) && !isNaN(data10) && isFinite(data10))) {
-                          validate80.errors = [
+                          validate84.errors = [
                             {
                               instancePath: instancePath + "/workgroup_storage_bytes",
                               schemaPath: "#/properties/workgroup_storage_bytes/type",
@@ -4160,7 +4765,7 @@ function validate80(
                         if (errors === _errs20) {
                           if (typeof data10 == "number" && isFinite(data10)) {
                             if (data10 < 0 || isNaN(data10)) {
-                              validate80.errors = [
+                              validate84.errors = [
                                 {
                                   instancePath: instancePath + "/workgroup_storage_bytes",
                                   schemaPath: "#/properties/workgroup_storage_bytes/minimum",
@@ -4186,18 +4791,18 @@ function validate80(
         }
       }
     } else {
-      validate80.errors = [
+      validate84.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate80.errors = vErrors;
+  validate84.errors = vErrors;
   return errors === 0;
 }
-validate80.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate84.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema35 = {
+const schema37 = {
   additionalProperties: false,
   description: "What the package was made from and by what.",
   properties: {
@@ -4212,13 +4817,13 @@ const schema35 = {
   type: "object",
 };
 
-function validate86(
+function validate90(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate86.evaluated;
+  const evaluated0 = validate90.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -4235,7 +4840,7 @@ function validate86(
         (data.producer_version === undefined && (missing0 = "producer_version")) ||
         (data.licences === undefined && (missing0 = "licences"))
       ) {
-        validate86.errors = [
+        validate90.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -4255,7 +4860,7 @@ function validate86(
             key0 === "source" ||
             key0 === "source_sha256"
           )) {
-            validate86.errors = [
+            validate90.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -4279,7 +4884,7 @@ function validate86(
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs4 = errors;
                   if (typeof data0[i0] !== "string") {
-                    validate86.errors = [
+                    validate90.errors = [
                       {
                         instancePath: instancePath + "/licences/" + i0,
                         schemaPath: "#/properties/licences/items/type",
@@ -4296,7 +4901,7 @@ function validate86(
                   }
                 }
               } else {
-                validate86.errors = [
+                validate90.errors = [
                   {
                     instancePath: instancePath + "/licences",
                     schemaPath: "#/properties/licences/type",
@@ -4316,7 +4921,7 @@ function validate86(
             if (data.producer !== undefined) {
               const _errs6 = errors;
               if (typeof data.producer !== "string") {
-                validate86.errors = [
+                validate90.errors = [
                   {
                     instancePath: instancePath + "/producer",
                     schemaPath: "#/properties/producer/type",
@@ -4335,7 +4940,7 @@ function validate86(
               if (data.producer_version !== undefined) {
                 const _errs8 = errors;
                 if (typeof data.producer_version !== "string") {
-                  validate86.errors = [
+                  validate90.errors = [
                     {
                       instancePath: instancePath + "/producer_version",
                       schemaPath: "#/properties/producer_version/type",
@@ -4354,7 +4959,7 @@ function validate86(
                 if (data.source !== undefined) {
                   const _errs10 = errors;
                   if (typeof data.source !== "string") {
-                    validate86.errors = [
+                    validate90.errors = [
                       {
                         instancePath: instancePath + "/source",
                         schemaPath: "#/properties/source/type",
@@ -4375,8 +4980,8 @@ function validate86(
                     const _errs12 = errors;
                     if (errors === _errs12) {
                       if (typeof data5 === "string") {
-                        if (!pattern6.test(data5)) {
-                          validate86.errors = [
+                        if (!pattern9.test(data5)) {
+                          validate90.errors = [
                             {
                               instancePath: instancePath + "/source_sha256",
                               schemaPath: "#/properties/source_sha256/pattern",
@@ -4388,7 +4993,7 @@ function validate86(
                           return false;
                         }
                       } else {
-                        validate86.errors = [
+                        validate90.errors = [
                           {
                             instancePath: instancePath + "/source_sha256",
                             schemaPath: "#/properties/source_sha256/type",
@@ -4411,18 +5016,18 @@ function validate86(
         }
       }
     } else {
-      validate86.errors = [
+      validate90.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate86.errors = vErrors;
+  validate90.errors = vErrors;
   return errors === 0;
 }
-validate86.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate90.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema36 = {
+const schema38 = {
   additionalProperties: false,
   description: "Largest absolute error of the portable model.onnx against the source model, both on ONNX Runtime CPU.",
   properties: {
@@ -4435,13 +5040,13 @@ const schema36 = {
   type: "object",
 };
 
-function validate88(
+function validate92(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate88.evaluated;
+  const evaluated0 = validate92.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -4456,7 +5061,7 @@ function validate88(
         (data.value === undefined && (missing0 = "value")) ||
         (data.runs === undefined && (missing0 = "runs"))
       ) {
-        validate88.errors = [
+        validate92.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -4470,7 +5075,7 @@ function validate88(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "metric" || key0 === "runs" || key0 === "value")) {
-            validate88.errors = [
+            validate92.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -4488,7 +5093,7 @@ function validate88(
             let data0 = data.metric;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate88.errors = [
+              validate92.errors = [
                 {
                   instancePath: instancePath + "/metric",
                   schemaPath: "#/properties/metric/type",
@@ -4500,7 +5105,7 @@ function validate88(
               return false;
             }
             if ("max_abs_error" !== data0) {
-              validate88.errors = [
+              validate92.errors = [
                 {
                   instancePath: instancePath + "/metric",
                   schemaPath: "#/properties/metric/const",
@@ -4520,7 +5125,7 @@ function validate88(
               let data1 = data.runs;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate88.errors = [
+                validate92.errors = [
                   {
                     instancePath: instancePath + "/runs",
                     schemaPath: "#/properties/runs/type",
@@ -4534,7 +5139,7 @@ function validate88(
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 1 || isNaN(data1)) {
-                    validate88.errors = [
+                    validate92.errors = [
                       {
                         instancePath: instancePath + "/runs",
                         schemaPath: "#/properties/runs/minimum",
@@ -4556,7 +5161,7 @@ function validate88(
                 let data2 = data.value;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && isFinite(data2))) {
-                  validate88.errors = [
+                  validate92.errors = [
                     {
                       instancePath: instancePath + "/value",
                       schemaPath: "#/properties/value/type",
@@ -4576,16 +5181,16 @@ function validate88(
         }
       }
     } else {
-      validate88.errors = [
+      validate92.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate88.errors = vErrors;
+  validate92.errors = vErrors;
   return errors === 0;
 }
-validate88.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate92.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
 function validate52(
   data,
@@ -4704,7 +5309,7 @@ function validate52(
                   for (let i1 = 0; i1 < len1; i1++) {
                     const _errs7 = errors;
                     if (
-                      !validate78(data2[i1], {
+                      !validate82(data2[i1], {
                         instancePath: instancePath + "/files/" + i1,
                         parentData: data2,
                         parentDataProperty: i1,
@@ -4712,7 +5317,7 @@ function validate52(
                         dynamicAnchors,
                       })
                     ) {
-                      vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
+                      vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
                       errors = vErrors.length;
                     }
                     var valid2 = _errs7 === errors;
@@ -4780,7 +5385,7 @@ function validate52(
                       for (let i2 = 0; i2 < len2; i2++) {
                         const _errs12 = errors;
                         if (
-                          !validate80(data5[i2], {
+                          !validate84(data5[i2], {
                             instancePath: instancePath + "/kernels/" + i2,
                             parentData: data5,
                             parentDataProperty: i2,
@@ -4788,7 +5393,7 @@ function validate52(
                             dynamicAnchors,
                           })
                         ) {
-                          vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
+                          vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
                           errors = vErrors.length;
                         }
                         var valid3 = _errs12 === errors;
@@ -4836,7 +5441,7 @@ function validate52(
                     if (data.provenance !== undefined) {
                       const _errs15 = errors;
                       if (
-                        !validate86(data.provenance, {
+                        !validate90(data.provenance, {
                           instancePath: instancePath + "/provenance",
                           parentData: data,
                           parentDataProperty: "provenance",
@@ -4844,7 +5449,7 @@ function validate52(
                           dynamicAnchors,
                         })
                       ) {
-                        vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+                        vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
                         errors = vErrors.length;
                       }
                       var valid0 = _errs15 === errors;
@@ -4860,7 +5465,7 @@ function validate52(
                             for (const key1 in data9) {
                               const _errs19 = errors;
                               if (
-                                !validate88(data9[key1], {
+                                !validate92(data9[key1], {
                                   instancePath:
                                     instancePath + "/quality/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
                                   parentData: data9,
@@ -4869,7 +5474,7 @@ function validate52(
                                   dynamicAnchors,
                                 })
                               ) {
-                                vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+                                vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
                                 errors = vErrors.length;
                               }
                               var valid4 = _errs19 === errors;

@@ -7,11 +7,11 @@ import {
   type Feed,
   type Model,
   type OutputTensor,
-  type TensorInfo,
+  type RunTensor,
 } from "../index.js";
 
 /** A tensor whose bytes lie under /data/. */
-interface TensorReference extends TensorInfo {
+interface TensorReference extends RunTensor {
   readonly data: string;
 }
 
@@ -29,7 +29,7 @@ type Command =
 
 interface RunCommand {
   readonly handle: number;
-  readonly feeds: readonly { readonly name: string; readonly data: string }[];
+  readonly feeds: readonly { readonly name: string; readonly data: string; readonly shape: readonly number[] }[];
   readonly outputs?: readonly string[];
   readonly capture?: readonly string[];
   readonly profile?: boolean;
@@ -122,7 +122,7 @@ export class Host {
   async #run(command: RunCommand): Promise<unknown> {
     const model = this.#model(command.handle);
     const feeds: Record<string, Feed> = {};
-    for (const { name, data } of command.feeds) feeds[name] = { bytes: await this.#download(data) };
+    for (const { name, data, shape } of command.feeds) feeds[name] = { bytes: await this.#download(data), shape };
     for (let count = 0; count < (command.warmup ?? 0); count += 1) await model.run(feeds);
     await model.device.queue.onSubmittedWorkDone();
     const wallMs: number[] = [];
@@ -225,7 +225,7 @@ export class Host {
     return new Uint8Array(await response.arrayBuffer());
   }
 
-  async #upload({ name, dtype, shape }: TensorInfo, bytes: Uint8Array<ArrayBuffer>): Promise<TensorReference> {
+  async #upload({ name, dtype, shape }: RunTensor, bytes: Uint8Array<ArrayBuffer>): Promise<TensorReference> {
     const data = `${this.#options.session}-${String(this.#nextData)}`;
     this.#nextData += 1;
     const response = await fetch(this.#url(`data/${data}`), { method: "POST", body: bytes });

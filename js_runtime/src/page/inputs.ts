@@ -1,6 +1,6 @@
 // Controls for a model's inputs: pictures from noise or a file, numbers from fields.
 
-import type { Feeds, TensorArray, TensorInfo } from "../index.js";
+import type { Feeds, Model, RunTensor, TensorArray } from "../index.js";
 import { element } from "./dom.js";
 import { imageLayout, type ImageLayout } from "./layout.js";
 import { normal, uniform } from "./random.js";
@@ -15,16 +15,45 @@ interface Control {
   readonly values: (seed: number) => Float64Array;
 }
 
-/** The controls of all inputs. Query parameters `value.NAME` and `scale.NAME` set what the fields start with. */
+/** The controls of all inputs. Query parameters `size.NAME`, `value.NAME` and `scale.NAME` set what the fields start with. */
 export class InputForm {
-  readonly #inputs: readonly TensorInfo[];
-  readonly #controls: ReadonlyMap<string, Control>;
+  readonly #model: Model;
+  readonly #query: URLSearchParams;
+  readonly #fields = element("div", {});
+  #inputs: readonly RunTensor[] = [];
+  #controls: ReadonlyMap<string, Control> = new Map();
 
-  constructor(form: HTMLElement, inputs: readonly TensorInfo[], query: URLSearchParams) {
-    this.#inputs = inputs;
-    const noiseLevel = inputs.some((input) => input.name === "sigma" && count(input) === 1) ? SIGMA_MAX : 1;
-    this.#controls = new Map(inputs.map((input) => [input.name, control(input, query, noiseLevel)]));
-    for (const { node } of this.#controls.values()) form.append(node);
+  constructor(form: HTMLElement, model: Model, query: URLSearchParams) {
+    this.#model = model;
+    this.#query = query;
+    const sizes = Object.entries(model.symbols).map(([name, { minimum, maximum, multiple }]) => {
+      const field = element("input", {
+        type: "number",
+        min: String(minimum),
+        max: String(maximum),
+        step: String(multiple),
+        value: query.get(`size.${name}`) ?? String(maximum),
+      });
+      return { name, field };
+    });
+    const rebuild = (): void => {
+      this.#rebuild(Object.fromEntries(sizes.map(({ name, field }) => [name, field.valueAsNumber])));
+    };
+    for (const { field } of sizes) field.addEventListener("change", rebuild);
+    if (sizes.length > 0) {
+      const labels = sizes.map(({ name, field }) => element("label", {}, name, field));
+      form.append(element("fieldset", {}, element("legend", {}, "sizes"), ...labels));
+    }
+    form.append(this.#fields);
+    rebuild();
+  }
+
+  #rebuild(sizes: Readonly<Record<string, number>>): void {
+    this.#inputs = this.#model.inputsAt(sizes);
+    const sigma = this.#inputs.some((input) => input.name === "sigma" && count(input) === 1);
+    const noiseLevel = sigma ? SIGMA_MAX : 1;
+    this.#controls = new Map(this.#inputs.map((input) => [input.name, control(input, this.#query, noiseLevel)]));
+    this.#fields.replaceChildren(...[...this.#controls.values()].map(({ node }) => node));
   }
 
   /** Feeds for a run; every random input gets its own stream of the seed. */
@@ -32,13 +61,13 @@ export class InputForm {
     return Object.fromEntries(
       this.#inputs.map((input, index) => {
         const values = this.#controls.get(input.name)?.values(seed + index * 7919) ?? new Float64Array(count(input));
-        return [input.name, toTyped(input, values)];
+        return [input.name, { data: toTyped(input, values), shape: input.shape }];
       }),
     );
   }
 }
 
-function control(input: TensorInfo, query: URLSearchParams, noiseLevel: number): Control {
+function control(input: RunTensor, query: URLSearchParams, noiseLevel: number): Control {
   const legend = element("legend", {}, input.name, " ", shapeText(input));
   const node = element("fieldset", {}, legend);
   const layout = imageLayout(input.shape);
@@ -51,7 +80,7 @@ function control(input: TensorInfo, query: URLSearchParams, noiseLevel: number):
   return { node, values: (seed) => fill(input, isFloat ? normal(seed) : twoValued(seed)) };
 }
 
-function fieldControl(node: HTMLElement, input: TensorInfo, query: URLSearchParams, noiseLevel: number): Control {
+function fieldControl(node: HTMLElement, input: RunTensor, query: URLSearchParams, noiseLevel: number): Control {
   const start = query.get(`value.${input.name}`)?.split(",") ?? [];
   const usual = input.name === "sigma" ? noiseLevel : input.dtype.startsWith("float") ? 0.5 : 1;
   const fields = Array.from({ length: count(input) }, (_, index) => {
@@ -64,7 +93,7 @@ function fieldControl(node: HTMLElement, input: TensorInfo, query: URLSearchPara
 
 function pictureControl(
   node: HTMLElement,
-  input: TensorInfo,
+  input: RunTensor,
   layout: ImageLayout,
   query: URLSearchParams,
   noiseLevel: number,
@@ -163,19 +192,19 @@ function twoValued(seed: number): () => number {
   return () => (next() < 0.5 ? 0 : 1);
 }
 
-function fill(input: TensorInfo, next: () => number): Float64Array {
+function fill(input: RunTensor, next: () => number): Float64Array {
   return Float64Array.from({ length: count(input) }, next);
 }
 
-function count(input: TensorInfo): number {
+function count(input: RunTensor): number {
   return input.shape.reduce((product, dim) => product * dim, 1);
 }
 
-function shapeText({ dtype, shape }: TensorInfo): HTMLElement {
+function shapeText({ dtype, shape }: RunTensor): HTMLElement {
   return element("span", { className: "shape" }, `${dtype} [${shape.join(", ")}]`);
 }
 
-function toTyped({ dtype }: TensorInfo, values: Float64Array): TensorArray {
+function toTyped({ dtype }: RunTensor, values: Float64Array): TensorArray {
   switch (dtype) {
     case "float32":
     case "float16":

@@ -1,6 +1,6 @@
 // Shows outputs: pictures where the shape is one, numbers or a histogram otherwise.
 
-import type { TensorArray, TensorInfo } from "../index.js";
+import type { TensorArray, RunTensor } from "../index.js";
 import { bar, element, table } from "./dom.js";
 import { imageLayout, type ImageLayout } from "./layout.js";
 import { draw, rangeOf, type Look, type Values } from "./picture.js";
@@ -10,7 +10,7 @@ const MAX_ROWS = 32;
 const BINS = 64;
 
 /** A figure for one output. */
-export function outputFigure(info: TensorInfo, data: TensorArray): HTMLElement {
+export function outputFigure(info: RunTensor, data: TensorArray): HTMLElement {
   const values =
     data instanceof BigInt64Array || data instanceof BigUint64Array ? Float64Array.from(data, Number) : data;
   const range = rangeOf(values);
@@ -35,7 +35,7 @@ export function outputFigure(info: TensorInfo, data: TensorArray): HTMLElement {
 function addPicture(
   figure: HTMLElement,
   caption: HTMLElement,
-  info: TensorInfo,
+  info: RunTensor,
   values: Values,
   layout: ImageLayout,
 ): void {

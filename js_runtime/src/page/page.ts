@@ -64,7 +64,7 @@ async function start(): Promise<void> {
   fillCard("adapter", adapterTable(model.info));
   fillCard("memory", memoryTable(model.memory(), model.info));
   const form = byId("inputs") as HTMLFormElement;
-  const inputs = new InputForm(form, model.inputs, query);
+  const inputs = new InputForm(form, model, query);
   const seed = element("input", { type: "number", min: "0", step: "1", value: query.get("seed") ?? "1" });
   const profile = element("input", { type: "checkbox", checked: query.get("profile") === "1" });
   const button = element("button", { type: "submit" }, "Run");
