@@ -1,4 +1,4 @@
-"""Computes at compile time whatever does not depend on the inputs, and removes what nobody needs."""
+"""Computes at compile time what does not depend on the inputs, control flow too, and removes what nobody needs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from onnxscript.optimizer._constant_folding import FoldConstantsPass
 
 from webinfer.errors import UnsupportedError
 from webinfer.passes.contract import Changes, Stage, describe, dynamic_value, operands
+from webinfer.passes.control_flow import unroll
+from webinfer.passes.expand import expand
 from webinfer.reference import run_reference
 
 # onnxscript folds with Python kernels; larger sizes go to ONNX Runtime, which is what the source is compared with.
@@ -30,28 +32,38 @@ _SHAPE_OF_INPUT = frozenset({"GroupNormalization"})
 
 @dataclass(frozen=True)
 class Fold(Stage):
-    """Requires static inputs; ensures that every shape and element type is known."""
+    """Requires static inputs; ensures that every shape and element type is known, and that nodes make all outputs.
+
+    Control flow is unrolled and operators without a kernel are expanded between the rounds of folding, since each makes
+    work for the others.
+    """
 
     name: ClassVar[str] = "fold"
 
     def apply(self, model: ir.Model) -> Changes:
         """Fold, infer and clean until nothing changes. Raises UnsupportedError listing nodes without static results."""
         counts: Counter[str] = Counter()
+        outputs = [value.name for value in model.graph.outputs]
         for _ in range(_MAX_ROUNDS):
             before = _fingerprint(model)
+            opened = unroll(model)
+            expanded = expand(model)
+            counts["control flow unrolled"] += opened
+            counts["operators expanded"] += expanded
             counts["computed by onnxscript"] += _fold_small(model)
             counts["computed by ONNX Runtime"] += _fold_large(model)
             counts["no-ops removed"] += _remove_noops(model)
             counts["common subexpressions"] += _counted(model, common.CommonSubexpressionEliminationPass())
             counts["dead nodes"] += _counted(model, common.RemoveUnusedNodesPass())
             _infer(model)
-            if _fingerprint(model) == before:
+            if _fingerprint(model) == before and not opened and not expanded:
                 break
         duplicates = len(model.graph.initializers)
         common.DeduplicateHashedInitializersPass(size_limit=1 << 31)(model)
         counts["duplicate initializers"] += duplicates - len(model.graph.initializers)
         counts["common subexpressions"] += _counted(model, common.CommonSubexpressionEliminationPass())
         common.RemoveUnusedOpsetsPass()(model)
+        _make_outputs(model, outputs)
         _refuse_unsized(model)
         return Changes(counts)
 
@@ -70,6 +82,38 @@ def _infer(model: ir.Model) -> None:
         if node.op_type in _SHAPE_OF_INPUT and not node.domain and node.inputs[0] is not None:
             node.outputs[0].shape, node.outputs[0].type = node.inputs[0].shape, node.inputs[0].type
     common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(model)
+
+
+def _make_outputs(model: ir.Model, names: list[str | None]) -> None:
+    """Outputs keep their names; a constant, or what is an input or an output under another name, is copied."""
+    graph = model.graph
+    for position, name in enumerate(names):
+        value = graph.outputs[position]
+        producer = value.producer()
+        constant = value.is_initializer() or (producer is not None and producer.op_type == "Constant")
+        if value.name == name and not constant:
+            continue
+        source = _initializer(graph, producer) if producer is not None and constant else value
+        if source.name == name:
+            source.name = f"{name}/constant"
+        copy = ir.node("Identity", [source], name=name)
+        copied = copy.outputs[0]
+        copied.name, copied.shape, copied.type = name, value.shape, value.type
+        graph.append(copy)
+        graph.outputs[position] = copied
+
+
+def _initializer(graph: ir.Graph, constant: ir.Node) -> ir.Value:
+    """An initializer in place of a Constant node that made an output."""
+    (output,) = constant.outputs
+    tensor = ir.convenience.get_const_tensor(output)
+    assert tensor is not None
+    name, output.name = output.name, f"{output.name}/node"
+    value = ir.Value(name=name, shape=output.shape, type=output.type, const_value=tensor)
+    graph.register_initializer(value)
+    output.replace_all_uses_with(value, replace_graph_outputs=True)
+    graph.remove(constant, safe=True)
+    return value
 
 
 def _refuse_unsized(model: ir.Model) -> None:
@@ -122,7 +166,6 @@ def _fold_large(model: ir.Model) -> int:
         for o in n.outputs
         if o.name and (o.is_graph_output() or any(u not in nodes for u in o.consumers()))
     ]
-    results = [o for o in results if not o.is_graph_output()]
     if not results:
         return 0
     sources = {v.name: v for n in nodes for v in n.inputs if v is not None and v not in constant}
@@ -144,7 +187,7 @@ def _fold_large(model: ir.Model) -> int:
         tensor = ir.tensor(array, name=name)
         folded = ir.Value(name=name, shape=ir.Shape(array.shape), type=ir.TensorType(tensor.dtype), const_value=tensor)
         model.graph.register_initializer(folded)
-        value.replace_all_uses_with(folded)
+        value.replace_all_uses_with(folded, replace_graph_outputs=True)
     common.RemoveUnusedNodesPass()(model)
     return len(nodes)
 

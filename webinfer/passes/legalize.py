@@ -1,4 +1,4 @@
-"""Brings a source graph to one dialect: functions inlined, constants as initializers, opset 23."""
+"""Brings a source graph to one dialect: functions inlined, constants as initializers, opset 23 or newer."""
 
 from __future__ import annotations
 
@@ -8,44 +8,56 @@ from typing import ClassVar
 import numpy as np
 import onnx_ir as ir
 from onnx_ir.passes import common
-from onnxscript.version_converter import ConvertVersionPass
 
-from webinfer.passes.contract import Changes, Stage
+from webinfer.passes import opset
+from webinfer.passes.contract import Changes, Stage, fix_names
 
-OPSET = 23
+# Initializers need not be inputs from this version of the file format on.
+_IR_VERSION = 4
 
 
 @dataclass(frozen=True)
 class Legalize(Stage):
-    """Requires a topological order; ensures opset 23 or newer, no source functions and no Constant nodes."""
+    """Requires a known opset; ensures opset 23 or newer, no source functions and no Constant nodes."""
 
     name: ClassVar[str] = "legalize"
 
+    def requires(self, model: ir.Model) -> str | None:
+        """An opset that the adapters know."""
+        version = _version(model)
+        if not opset.OLDEST <= version <= opset.NEWEST:
+            return f"the model has opset {version}; re-export it with opset {opset.OLDEST} to {opset.NEWEST}"
+        return super().requires(model)
+
     def apply(self, model: ir.Model) -> Changes:
         """Convert in place."""
-        functions, source = len(model.functions), model.opset_imports.get("", model.opset_imports.get("ai.onnx", 0))
+        functions, source = len(model.functions), _version(model)
         common.InlinePass()(model)
         common.RemoveUnusedFunctionsPass()(model)
         common.RemoveInitializersFromInputsPass()(model)
         common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
-        if source < OPSET:
-            # onnxscript converts opset 18 and newer; it hands older ones to ONNX's own converter.
-            ConvertVersionPass(OPSET, fallback=True)(model)
-            common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
+        converted = opset.upgrade(model.graph, source)
+        common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
+        model.opset_imports.pop("ai.onnx", None)
+        model.opset_imports[""] = max(source, opset.TARGET)
+        model.ir_version = max(model.ir_version, _IR_VERSION)
+        for node in ir.traversal.RecursiveGraphIterator(model.graph):
+            node.domain = "" if node.domain == "ai.onnx" else node.domain
         scalars = _scalar_axes(model)
-        common.NameFixPass()(model)
-        counts = {"functions inlined": functions, "opset versions up": max(0, model.opset_imports.get("", 0) - source)}
-        return Changes({**counts, "scalar axes made 1-D": scalars})
+        fix_names(model)
+        counts = {"functions inlined": functions, "operators converted": converted}
+        return Changes({**counts, "opset versions up": max(0, opset.TARGET - source), "scalar axes made 1-D": scalars})
 
     def ensures(self, model: ir.Model) -> str | None:
         """The dialect holds."""
-        opset = model.opset_imports.get("", 0)
-        if opset < OPSET:
-            return f"opset {opset} could not be converted to {OPSET}; re-export the model with opset 18 or newer"
         if model.functions:
             return f"function {next(iter(model.functions))} is left"
         constants = [n.name for n in model.graph if n.op_type == "Constant" and not n.outputs[0].is_graph_output()]
         return f"Constant node {constants[0]} is left" if constants else None
+
+
+def _version(model: ir.Model) -> int:
+    return model.opset_imports.get("", model.opset_imports.get("ai.onnx", 0))
 
 
 def _scalar_axes(model: ir.Model) -> int:
