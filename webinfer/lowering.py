@@ -97,7 +97,7 @@ class Lowering:
             self._facts[name] = value
         self._outputs = {v.name or "" for v in model.graph.outputs}
         for node in model.graph:
-            for value in node.outputs:
+            for value in (v for v in node.outputs if v.name):
                 self._facts[value.name or ""] = value
                 self._declare(value, "output" if value.name in self._outputs else "activation")
 
