@@ -6,24 +6,30 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
+from onnx import TensorProto
 
-from webinfer.fused import FusedOp
+from webinfer.fused import FusedOp, Step
 from webinfer.lowering import Lowering, Unsupported, lowers
 from webinfer.ops.case import Case, Graph
-from webinfer.ops.copy import strided_copy
+from webinfer.ops.copy import only_step, rearrange
+from webinfer.ops.generate import fill
 
 
 @lowers("Reshape", "Squeeze", "Unsqueeze", "Flatten", "Dropout")
 def lower_view(op: FusedOp, ctx: Lowering) -> None:
-    """The output's shape is static, so shape and axes inputs are not read. Dropout does nothing at inference."""
-    assert op.anchor is not None
-    if op.epilogue:
-        raise Unsupported(f"{op.anchor.op_type} with a fused epilogue: do not fuse it")
-    if len([o for o in op.outputs if o]) > 1:
-        raise Unsupported("the mask output of Dropout: remove it, inference drops nothing")
-    source, output = op.anchor.inputs[0], op.outputs[0]
-    if not ctx.view(output, source):
-        strided_copy(ctx, op.name, source, output, (ctx.size(output),), (1,))
+    """The output's shape is known, so shape and axes inputs are not read. Dropout does nothing at inference."""
+    step = only_step(op)
+    output, *mask = (name for name in op.outputs if name)
+    if step.op_type == "Dropout" and _drops(step, ctx):
+        raise Unsupported("Dropout in training mode: export the model for inference")
+    rearrange(ctx, op.name, step.inputs[0], output, (ctx.size(output),), (1,))
+    for name in mask:
+        fill(ctx, op.name, name, 1)
+
+
+def _drops(step: Step, ctx: Lowering) -> bool:
+    ratio, training = (ctx.constant(name) for name in (*step.inputs, "", "")[1:3])
+    return training is not None and bool(training) and (ratio is None or float(ratio) > 0)
 
 
 def _reshape(shape: Sequence[int], to: Sequence[int], g: Graph) -> None:
@@ -52,6 +58,13 @@ def _flatten(g: Graph) -> None:
     g.output("y")
 
 
+def _mask(g: Graph) -> None:
+    g.input("x", (2, 5))
+    g.node("Dropout", ["x"], ["y", "mask"])
+    g.output("y")
+    g.output("mask", dtype=TensorProto.BOOL)
+
+
 def _weight(g: Graph) -> None:
     g.constant("w", (3, 4))
     g.input("x", (12,))
@@ -66,4 +79,5 @@ CASES = [
     Case("squeeze_unsqueeze", _squeeze),
     Case("flatten_dropout", _flatten),
     Case("reshape_of_weight", _weight),
+    Case("dropout_mask", _mask, precisions=("fp32",)),
 ]
