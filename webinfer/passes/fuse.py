@@ -68,6 +68,8 @@ def run_fusions(model: ir.Model, fusions: Sequence[Fusion], *, verify: bool = Tr
             place = describe(node)
             found = fusion.match(node, model)
             if isinstance(found, Rewrite):
+                for function in found.functions:
+                    function.opset_imports[""] = model.opset_imports[""]
                 fault = verifier.fault(found, model) if verify else None
                 if fault is None:
                     _apply(found, model)
