@@ -103,7 +103,7 @@ def read_fused(node: ir.Node, model: ir.Model, elementwise: Collection[str]) -> 
     outputs = tuple(o.name or "" for o in node.outputs)
     if node.domain != DOMAIN:
         step = _step(node, {})
-        if node.op_type in elementwise and node.domain == "":
+        if node.op_type in elementwise and node.domain in ("", "com.microsoft"):
             return FusedOp(name, "", None, None, (step,), outputs)
         return FusedOp(name, node.domain, None, step, (), outputs)
     stem = node.op_type.partition("__")[0]

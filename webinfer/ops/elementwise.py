@@ -1,193 +1,236 @@
-"""Elementwise operators: ONNX op type -> WGSL expression. Adding one is one entry here.
+"""Elementwise operators: ONNX op type -> WGSL expressions. Adding one is one entry here.
 
-An expression is written over `V`, which is f32 or vec4<f32>; operands are already f32. `{0}` is the first operand.
-Truth values are 0 and 1. Non-finite intermediate values are avoided by clamping arguments, since WGSL lets an
-implementation assume that floats are finite (WGSL spec, "Floating Point Evaluation").
+It then works alone, in chains and in epilogues, and tests feed it on every type that the operator allows. Expressions
+are over lanes (webinfer/ops/lanes.py); functions come from wgsl/lib/math.wgsl.j2 and, on 64-bit integers, from
+wgsl/lib/int64.wgsl.j2. Operands are names or short texts: an expression may hold one more than once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from webinfer.ops.cast import CASTS
+from webinfer.ops.expression import Call, Elementwise, Expression, joined
+from webinfer.ops.lanes import WIDE, bits, converted, integer
+from webinfer.ops.quantization import QUANTIZATION
 
-import onnx_ir as ir
-
-Attributes = Mapping[str, ir.Attr]
-FLOATS = frozenset({"FLOAT", "FLOAT16", "DOUBLE", "BFLOAT16"})
-LARGEST = 3.4028234e38
-SMALLEST_NORMAL = 1.17549435e-38
-
-
-@dataclass(frozen=True)
-class Elementwise:
-    """One op: `expression(attributes)` gives a format string over operand names; flops count per element."""
-
-    expression: Callable[[Attributes], str]
-    flops: int = 1
-    functions: tuple[str, ...] = ()  # WGSL helper functions it needs, over V
+_INFIX = ("(%s < %s)", "(%s + %s)", "(%s - %s)")
+_UNIT = ((-1.0, 1.0),)
+_SMALL = ((-4.0, 4.0),)
+_POSITIVE = ((1e-3, 1e3),)
 
 
-def _fixed(text: str) -> Callable[[Attributes], str]:
-    return lambda _: text
+def _by_sign(signed: str, unsigned: str) -> Expression:
+    return lambda call: unsigned if call.types[0].startswith("u") else signed
 
 
-def _float(attributes: Attributes, name: str, default: float) -> str:
-    return literal(attributes[name].as_float() if name in attributes else default)
+def _compare(floats: str, integers: str, wides: str, bools: str | None = None) -> Elementwise:
+    return Elementwise(floats, integers, wides, bools, result="bool", domain=_SMALL)
 
 
-def finite(value: float) -> float:
-    """`value` as kernels may hold it: infinities (masks use them) become the largest finite f32, subnormals 0."""
-    number = max(-LARGEST, min(LARGEST, float(value)))
-    return number if abs(number) >= SMALLEST_NORMAL else 0.0
+def _clip(low: str, high: str) -> Expression:
+    """Bounds that are there, the upper one last: it wins where they cross."""
+
+    def expression(call: Call) -> str:
+        text = low if call.has(1) else "{0}"
+        return high.replace("{0}", text) if call.has(2) else text
+
+    return expression
 
 
-def literal(value: float) -> str:
-    """A finite f32 literal. Negative values are in parentheses, because `--` is a reserved token of WGSL."""
-    number = finite(value)
-    text = f"{number:.9g}f"
-    return f"({text})" if number < 0 else text
+def _pow(call: Call) -> str:
+    return f"power({{0}}, {converted('{1}', call.types[1], 'float32')})"
 
 
-# erf by Abramowitz & Stegun 7.1.26, |error| <= 1.5e-7.
-_ERF = """\
-fn erf(x: V) -> V {
-  let a = abs(x);
-  let t = 1.0f / (1.0f + 0.3275911f * a);
-  let p = ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t + 0.254829592f) * t;
-  return sign(x) * (1.0f - p * exp(-min(a * a, V(80.0f))));
-}
-"""
-# A general exponent goes through log2; small integers and the root are exact, and an odd one keeps the base's sign.
-_POWER = """\
-fn power(x: V, y: V) -> V {
-  let a = abs(x);
-  let odd = abs(y - 2.0f * round(y * 0.5f)) > V(0.5f);
-  let general = exp2(clamp(y * log2(max(a, V(1e-37f))), V(-126.0f), V(127.99999f)));
-  var m = select(general, V(0.0f), (a < V(1e-37f)) & (y > V(0.0f)));
-  m = select(m, sqrt(a), y == V(0.5f));
-  m = select(m, a, y == V(1.0f));
-  m = select(m, a * a, y == V(2.0f));
-  m = select(m, a * a * a, y == V(3.0f));
-  return select(m, -m, odd & (x < V(0.0f)));
-}
-"""
-# WGSL bounds the error of sin and cos within [-pi, pi] only; 2 pi in three parts (Cody-Waite) reduces exactly.
-_TURN = """\
-fn turn(x: V) -> V {
-  let n = round(x * 0.15915494f);
-  return ((x - n * 6.28125f) - n * 0.0019350052f) - n * 3.0199157e-7f;
-}
-"""
-# (1 - e^-2a) / (1 + e^-2a) loses digits near 0, where the odd series is exact to f32.
-_TANH = """\
-fn tanh_stable(x: V) -> V {
-  let a = min(abs(x), V(20.0f));
-  let e = exp(-2.0f * a);
-  let q = x * x;
-  let series = x * (1.0f + q * (-0.33333333f + q * (0.13333333f - q * 0.053968254f)));
-  return select(sign(x) * ((1.0f - e) / (1.0f + e)), series, a < V(0.1f));
-}
-"""
-# exp's argument is kept where the result is finite and normal in f32.
-# Never below 8.7e-27: products with smaller values are subnormal, and CPU adapters take 100 times as long for those.
-_SIGMOID = "(1.0f / (1.0f + exp(clamp(-({0}), V(-87.0f), V(60.0f)))))"
-_SOFTPLUS = "(max({0}, V(0.0f)) + log(1.0f + exp(-abs({0}))))"
-# e^x - 1 loses digits near 0, where the series is exact to f32.
-_EXPM1 = """\
-fn expm1(x: V) -> V {
-  let series = x * (1.0f + x * (0.5f + x * (0.16666667f + x * 0.041666668f)));
-  return select(exp(clamp(x, V(-87.0f), V(88.0f))) - 1.0f, series, abs(x) < V(0.1f));
-}
-"""
+def _integer_pow(call: Call) -> str:
+    if call.types[1].startswith("float"):
+        return "power_mixed({0}, {1})"
+    return f"power_integer({{0}}, {converted('{1}', call.types[1], 'int32')})"
 
 
-def _gelu(attributes: Attributes) -> str:
-    if _tanh_form(attributes):
-        inner = "tanh_stable(0.7978845608f * ({0} + 0.044715f * {0} * {0} * {0}))"
-        return f"(0.5f * {{0}} * (1.0f + {inner}))"
-    return "(0.5f * {0} * (1.0f + erf({0} * 0.7071067812f)))"
+def _wide_pow(call: Call) -> str:
+    if call.types[1].startswith("float"):
+        whole = "pow_i64({0}, i64_f32({1}))"
+        return "select(i64_f32(power(f32_i64({0}), {1})), " + whole + ", {1} == round({1}))"
+    return f"pow_i64({{0}}, {converted('{1}', call.types[1], 'int64')})"
 
 
-def _tanh_form(attributes: Attributes) -> bool:
-    return "approximate" in attributes and attributes["approximate"].as_string() == "tanh"
+def _mod(floor: str, truncate: str) -> Expression:
+    return lambda call: truncate if call.int("fmod", 0) else floor
 
 
-def _cast(attributes: Attributes) -> str:
-    to = ir.DataType(attributes["to"].as_int()).name
-    if to in FLOATS:
-        return "V({0})"  # loads and stores convert
-    return _truth("V({0}) != V(0.0f)") if to == "BOOL" else "trunc(V({0}))"
+def _integer_mod(call: Call) -> str:
+    floor = not call.int("fmod", 0) and not call.types[0].startswith("u")
+    return "modulo_integer({0}, {1})" if floor else "({0} % {1})"
 
 
-def _elu(attributes: Attributes) -> str:
-    return "select(" + _float(attributes, "alpha", 1.0) + " * expm1({0}), V({0}), {0} >= V(0.0f))"
+def _mean(call: Call) -> str:
+    # pointwise.py says how many there were before it took some together.
+    return f"({joined('({0} + {1})')(call)} / {call.int('count', len(call.types))}.0f)"
 
 
-def _celu(attributes: Attributes) -> str:
-    alpha = _float(attributes, "alpha", 1.0)
-    return f"(max({{0}}, V(0.0f)) + {alpha} * expm1(min({{0}}, V(0.0f)) / {alpha}))"
+def _shrink(call: Call) -> str:
+    bias, limit = call.float("bias", 0.0), call.float("lambd", 0.5)
+    return f"select(select(V(0.0f), {{0}} - {bias}, {{0}} > V({limit})), {{0}} + {bias}, {{0}} < V(-{limit}))"
 
 
-def _selu(attributes: Attributes) -> str:
-    alpha = _float(attributes, "alpha", 1.6732632)
-    return _float(attributes, "gamma", 1.0507010) + f" * select({alpha} * expm1({{0}}), V({{0}}), {{0}} > V(0.0f))"
+def _integer_shrink(call: Call) -> str:
+    """The operator's function: its attributes become integers first."""
+    dtype = call.types[0]
+    less, plus, minus = ("less_{sign}64(%s, %s)", "add64(%s, %s)", "sub64(%s, %s)") if dtype in WIDE else _INFIX
+    bias, limit = int(call.number("bias", 0.0)), int(call.number("lambd", 0.5))
+    zero, step, high, low = (integer(v, dtype) for v in (0, bias, limit, -limit))
+    text = f"select({zero}, {minus % ('{0}', step)}, {less % (high, '{0}')})"
+    return text if dtype.startswith("u") else f"select({text}, {plus % ('{0}', step)}, {less % ('{0}', low)})"
 
 
-def _truth(condition: str) -> str:
-    return f"select(V(0.0f), V(1.0f), {condition})"
+def _is_infinite(call: Call) -> str:
+    negative, positive = (call.int(f"detect_{side}", 1) for side in ("negative", "positive"))
+    if negative and positive:
+        return "is_infinite({0})"
+    pattern = "0xff800000u" if negative else "0x7f800000u"
+    return f"(bitcast<VU>({{0}}) == VU({pattern}))" if negative or positive else "VB(false)"
+
+
+def _shift(call: Call) -> str:
+    """Counts that are negative or too large shift everything out; narrow integers lie in a word with their sign."""
+    dtype, count = call.types[0], "VU({1})"
+    if call.string("direction", "") == "LEFT":
+        return f"select({{T}}(0), {{0}} << min({count}, VU(31u)), {count} < VU({bits(dtype)}u))"
+    right = f"({{0}} >> min({count}, VU(31u)))"
+    return f"select(VU(0u), {right}, {count} < VU(32u))" if dtype.startswith("u") else right
+
+
+def _wide_shift(call: Call) -> str:
+    function = "shl64" if call.string("direction", "") == "LEFT" else "shr_{sign}64"
+    return function + "({0}, shift_count({1}))"
+
+
+def _gelu(call: Call) -> str:
+    return "gelu_tanh({0})" if call.string("approximate", "none") == "tanh" else "gelu({0})"
+
+
+def _swish(default: float, after: str = "") -> Expression:
+    return lambda call: "({0} * sigmoid(" + call.float("alpha", default) + " * {0})" + after + ")"
+
+
+def _elu(call: Call) -> str:
+    return "select(" + call.float("alpha", 1.0) + " * expm1({0}), {0}, {0} >= V(0.0f))"
+
+
+def _celu(call: Call) -> str:
+    alpha = call.float("alpha", 1.0)
+    return f"select({alpha} * expm1({{0}} / {alpha}), {{0}}, {{0}} >= V(0.0f))"
+
+
+def _selu(call: Call) -> str:
+    alpha, gamma = call.float("alpha", 1.6732632), call.float("gamma", 1.0507010)
+    return f"({gamma} * select({alpha} * expm1({{0}}), {{0}}, {{0}} > V(0.0f)))"
+
+
+def _hard_sigmoid(call: Call) -> str:
+    line = "{0} * " + call.float("alpha", 0.2) + " + " + call.float("beta", 0.5)
+    return f"at_most(at_least({line}, V(0.0f)), V(1.0f))"
+
+
+def _plain(floats: str, flops: int = 1, domain: tuple[tuple[float, float], ...] = ((-10.0, 10.0),)) -> Elementwise:
+    return Elementwise(floats, flops=flops, domain=domain)
 
 
 ELEMENTWISE: dict[str, Elementwise] = {
-    "Add": Elementwise(_fixed("({0} + {1})")),
-    "Sub": Elementwise(_fixed("({0} - {1})")),
-    "Mul": Elementwise(_fixed("({0} * {1})")),
-    "Div": Elementwise(_fixed("({0} / {1})")),
-    "Pow": Elementwise(_fixed("power({0}, {1})"), 4, (_POWER,)),
-    "Sqrt": Elementwise(_fixed("sqrt({0})"), 4),
-    "Reciprocal": Elementwise(_fixed("(1.0f / {0})")),
-    "Neg": Elementwise(_fixed("(-({0}))")),
-    "Abs": Elementwise(_fixed("abs({0})")),
-    "Sign": Elementwise(_fixed("sign({0})")),
-    "Floor": Elementwise(_fixed("floor({0})")),
-    "Ceil": Elementwise(_fixed("ceil({0})")),
-    "Round": Elementwise(_fixed("round({0})")),  # both round halves to even
-    "Exp": Elementwise(_fixed("exp({0})"), 4),
-    "Log": Elementwise(_fixed("log({0})"), 4),
-    "Sin": Elementwise(_fixed("sin(turn({0}))"), 8, (_TURN,)),
-    "Cos": Elementwise(_fixed("cos(turn({0}))"), 8, (_TURN,)),
-    "Erf": Elementwise(_fixed("erf({0})"), 12, (_ERF,)),
-    "Tanh": Elementwise(_fixed("tanh_stable({0})"), 8, (_TANH,)),
-    "Sigmoid": Elementwise(_fixed(_SIGMOID), 4),
-    "Silu": Elementwise(_fixed("({0} * " + _SIGMOID + ")"), 5),
-    "Swish": Elementwise(lambda a: "({0} * " + _SIGMOID.format("(" + _float(a, "alpha", 1.0) + " * {0})") + ")", 6),
-    "Relu": Elementwise(_fixed("max({0}, V(0.0f))")),
-    "LeakyRelu": Elementwise(lambda a: "select({0} * " + _float(a, "alpha", 0.01) + ", V({0}), {0} >= V(0.0f))"),
-    "PRelu": Elementwise(_fixed("select({0} * {1}, V({0}), {0} >= V(0.0f))")),
-    "ThresholdedRelu": Elementwise(lambda a: "select(V(0.0f), V({0}), {0} > V(" + _float(a, "alpha", 1.0) + "))"),
-    "Elu": Elementwise(_elu, 5, (_EXPM1,)),
-    "Celu": Elementwise(_celu, 6, (_EXPM1,)),
-    "Selu": Elementwise(_selu, 6, (_EXPM1,)),
-    "HardSigmoid": Elementwise(
-        lambda a: "clamp({0} * " + _float(a, "alpha", 0.2) + " + " + _float(a, "beta", 0.5) + ", V(0.0f), V(1.0f))"
+    "Add": Elementwise("({0} + {1})", "({0} + {1})", "add64({0}, {1})"),
+    "Sub": Elementwise("({0} - {1})", "({0} - {1})", "sub64({0}, {1})"),
+    "Mul": Elementwise("({0} * {1})", "({0} * {1})", "mul64({0}, {1})"),
+    "Div": Elementwise("({0} / {1})", "({0} / {1})", "div_{sign}64({0}, {1})", divides=True),
+    "Mod": Elementwise(
+        _mod("modulo({0}, {1})", "remainder_of({0}, {1})"),
+        _integer_mod,
+        _mod("mod_{sign}64({0}, {1})", "rem_{sign}64({0}, {1})"),
+        flops=8,
+        divides=True,
     ),
-    "HardSwish": Elementwise(_fixed("({0} * clamp({0} * 0.16666667f + 0.5f, V(0.0f), V(1.0f)))"), 4),
-    "Softplus": Elementwise(_fixed(_SOFTPLUS), 8),
-    "Softsign": Elementwise(_fixed("({0} / (1.0f + abs({0})))")),
-    "Mish": Elementwise(_fixed("({0} * tanh_stable(" + _SOFTPLUS + "))"), 16, (_TANH,)),
-    "Gelu": Elementwise(_gelu, 14, (_ERF, _TANH)),
-    "Min": Elementwise(_fixed("min({0}, {1})")),
-    "Max": Elementwise(_fixed("max({0}, {1})")),
-    "Clip": Elementwise(_fixed("min(max({0}, {1}), {2})"), 2),
-    "Where": Elementwise(_fixed("select(V({2}), V({1}), V({0}) != V(0.0f))")),
-    "Equal": Elementwise(_fixed(_truth("V({0}) == V({1})"))),
-    "Greater": Elementwise(_fixed(_truth("V({0}) > V({1})"))),
-    "GreaterOrEqual": Elementwise(_fixed(_truth("V({0}) >= V({1})"))),
-    "Less": Elementwise(_fixed(_truth("V({0}) < V({1})"))),
-    "LessOrEqual": Elementwise(_fixed(_truth("V({0}) <= V({1})"))),
-    "Not": Elementwise(_fixed("(1.0f - V({0}))")),
-    "And": Elementwise(_fixed("min(V({0}), V({1}))")),
-    "Or": Elementwise(_fixed("max(V({0}), V({1}))")),
-    "Xor": Elementwise(_fixed("abs(V({0}) - V({1}))")),
-    "Identity": Elementwise(_fixed("{0}"), 0),
-    "Cast": Elementwise(_cast, 0),
+    "Pow": Elementwise(_pow, _integer_pow, _wide_pow, flops=8, domain=((0.1, 6.0), (0.0, 6.0)), special=False),
+    "Neg": Elementwise("(-{0})", "(-{0})", "neg64({0})"),
+    "Abs": Elementwise("abs({0})", _by_sign("abs({0})", "{0}"), _by_sign("abs_i64({0})", "{0}")),
+    "Sign": Elementwise(
+        "sign_of({0})",
+        _by_sign("clamp({0}, VI(-1), VI(1))", "min({0}, VU(1u))"),
+        _by_sign("sign_i64({0})", "min_u64({0}, vec2<u32>(1u, 0u))"),
+    ),
+    "Sqrt": _plain("sqrt({0})", 4, ((0.0, 1e4),)),
+    "Reciprocal": _plain("(1.0f / {0})", 1, _POSITIVE),
+    "Floor": _plain("floor({0})"),
+    "Ceil": _plain("ceil({0})"),
+    "Round": _plain("round({0})"),  # both round halves to even
+    "Exp": _plain("exponential({0})", 8, ((-80.0, 80.0),)),
+    "Log": _plain("logarithm({0})", 8, _POSITIVE),
+    "Sin": _plain("sine({0}, VI(0))", 12, ((-1e4, 1e4),)),
+    "Cos": _plain("sine({0}, VI(1))", 12, ((-1e4, 1e4),)),
+    "Tan": _plain("tangent({0})", 12, ((-100.0, 100.0),)),
+    "Asin": _plain("arcsine({0})", 12, _UNIT),
+    "Acos": _plain("arccosine({0})", 12, _UNIT),
+    "Atan": _plain("arctangent({0})", 12, ((-100.0, 100.0),)),
+    "Sinh": _plain("hyperbolic_sine({0})", 12, ((-80.0, 80.0),)),
+    "Cosh": _plain("hyperbolic_cosine({0})", 12, ((-80.0, 80.0),)),
+    "Tanh": _plain("hyperbolic_tangent({0})", 8),
+    "Asinh": _plain("area_sine({0})", 12, ((-1e3, 1e3),)),
+    "Acosh": _plain("area_cosine({0})", 12, ((1.0, 1e3),)),
+    "Atanh": _plain("area_tangent({0})", 12, ((-0.99, 0.99),)),
+    "Erf": _plain("erf({0})", 18, _SMALL),
+    "Sigmoid": _plain("sigmoid({0})", 4),
+    "Silu": _plain("({0} * sigmoid({0}))", 5),
+    "Swish": Elementwise(_swish(1.0), flops=6, special=False),
+    "SwiGLU": Elementwise(_swish(1.0, " * {1}"), flops=7, special=False),
+    "QuickGelu": Elementwise(_swish(1.702), flops=6, special=False),
+    "Gelu": Elementwise(_gelu, flops=20, special=False),
+    "BiasGelu": Elementwise("gelu({0} + {1})", flops=21, special=False),
+    "FastGelu": Elementwise(lambda c: f"gelu_tanh({{0}}{' + {1}' if c.has(1) else ''})", flops=14, special=False),
+    "Relu": Elementwise("at_least({0}, V(0.0f))", "max({0}, VI(0))", "max_i64({0}, vec2<u32>(0u))"),
+    "LeakyRelu": Elementwise(lambda c: "select({0} * " + c.float("alpha", 0.01) + ", {0}, {0} >= V(0.0f))"),
+    "PRelu": Elementwise(
+        "select({0} * {1}, {0}, {0} >= V(0.0f))",
+        _by_sign("select({0} * {1}, {0}, {0} >= VI(0))", "{0}"),
+        _by_sign("select({0}, mul64({0}, {1}), negative64({0}))", "{0}"),
+    ),
+    "ThresholdedRelu": Elementwise(lambda c: "select(V(0.0f), {0}, {0} > V(" + c.float("alpha", 1.0) + "))"),
+    "Elu": Elementwise(_elu, flops=8),
+    "Celu": Elementwise(_celu, flops=8),
+    "Selu": Elementwise(_selu, flops=8),
+    "HardSigmoid": Elementwise(_hard_sigmoid, flops=4),
+    "HardSwish": Elementwise(
+        "({0} * at_most(at_least({0} * 0.16666667f + 0.5f, V(0.0f)), V(1.0f)))", flops=4, special=False
+    ),
+    "Softplus": _plain("softplus({0})", 16),
+    "Softsign": _plain("({0} / (1.0f + abs({0})))", 2),
+    "Mish": Elementwise("({0} * hyperbolic_tangent(softplus({0})))", flops=24, special=False),
+    "Shrink": Elementwise(_shrink, _integer_shrink, _integer_shrink, flops=4),
+    "Sum": Elementwise(joined("({0} + {1})")),
+    "Mean": Elementwise(_mean),
+    "Min": Elementwise(joined("minimum({0}, {1})"), joined("min({0}, {1})"), joined("min_{sign}64({0}, {1})")),
+    "Max": Elementwise(joined("maximum({0}, {1})"), joined("max({0}, {1})"), joined("max_{sign}64({0}, {1})")),
+    "Clip": Elementwise(
+        _clip("at_least({0}, {1})", "at_most({0}, {2})"),
+        _clip("max({0}, {1})", "min({0}, {2})"),
+        _clip("max_{sign}64({0}, {1})", "min_{sign}64({0}, {2})"),
+        flops=2,
+        domain=((-10.0, 10.0), (-9.0, 0.0), (1.0, 9.0)),
+    ),
+    "Where": Elementwise(*("select({2}, {1}, {0})",) * 4, by=1),
+    "Equal": _compare("equal({0}, {1})", "({0} == {1})", "all({0} == {1})", "({0} == {1})"),
+    "Less": _compare("less({0}, {1})", "({0} < {1})", "less_{sign}64({0}, {1})"),
+    "LessOrEqual": _compare("less_equal({0}, {1})", "({0} <= {1})", "!less_{sign}64({1}, {0})"),
+    "Greater": _compare("less({1}, {0})", "({0} > {1})", "less_{sign}64({1}, {0})"),
+    "GreaterOrEqual": _compare("less_equal({1}, {0})", "({0} >= {1})", "!less_{sign}64({0}, {1})"),
+    "And": Elementwise(bools="({0} & {1})"),
+    "Or": Elementwise(bools="({0} | {1})"),
+    "Xor": Elementwise(bools="({0} != {1})"),
+    "Not": Elementwise(bools="!{0}"),
+    "BitShift": Elementwise(None, _shift, _wide_shift, domain=((-100.0, 100.0), (-2.0, 66.0))),
+    "BitwiseAnd": Elementwise(None, "({0} & {1})", "({0} & {1})"),
+    "BitwiseOr": Elementwise(None, "({0} | {1})", "({0} | {1})"),
+    "BitwiseXor": Elementwise(None, "({0} ^ {1})", "({0} ^ {1})"),
+    "BitwiseNot": Elementwise(None, "(~{0})", "(~{0})"),
+    "IsNaN": Elementwise("is_nan({0})", result="bool"),
+    "IsInf": Elementwise(_is_infinite, result="bool"),
+    "Identity": Elementwise(*("{0}",) * 4, flops=0),
+    **CASTS,
+    **QUANTIZATION,
 }

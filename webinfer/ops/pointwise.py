@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import onnx_ir as ir
 
 from webinfer.fused import DOMAIN, FusedOp, Step
-from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.kernel import element_type
+from webinfer.lowering import Lowering, Operand, ceil_div, grid, lowers
 from webinfer.ops.case import Case, Graph
-from webinfer.ops.epilogue import add_scalar, chain, constant_scalar
+from webinfer.ops.chain import Layout, Scalars, Term, constant_term, render_chain
+from webinfer.ops.lanes import WIDE, aliases, loaded, stored
 
 WORKGROUP = 64
-FLOAT_TYPES = ("float32", "float16")
-_STORED = {
-    "float32": "vec4<f32>",
-    "float16": "vec4<f32>",
-    "bool": "vec4<u32>",
-    "uint8": "vec4<u32>",
-    "uint32": "vec4<u32>",
-    "int32": "vec4<i32>",
-    "int64": "vec4<i32>",
-    "int8": "vec4<i32>",
-}
+# Operators of any number of operands -> what takes some of them together where bindings do not reach.
+_VARIADIC = {"Sum": "Sum", "Mean": "Sum", "Min": "Min", "Max": "Max"}
 
 
 @dataclass(frozen=True)
@@ -65,92 +59,137 @@ def merged(sizes: Sequence[int], strides: Sequence[Sequence[int]]) -> Strided:
 
 @lowers("Pointwise", domain=DOMAIN)
 def lower_pointwise(op: FusedOp, ctx: Lowering) -> None:
-    """A chain of elementwise steps; a chain that changes nothing becomes a view."""
-    unchanged = all(
-        s.op_type == "Identity" or (s.op_type == "Cast" and ctx.dtype(op.epilogue[0].inputs[0]) == ctx.dtype(op.output))
-        for s in op.epilogue
-    )
-    if unchanged and len(op.epilogue) == 1 and ctx.view(op.output, op.epilogue[0].inputs[0]):
+    """A chain of elementwise steps; one that changes nothing becomes a view."""
+    first = op.epilogue[0]
+    kept = first.op_type in ("Identity", "Cast", "CastLike") and ctx.dtype(first.inputs[0]) == ctx.dtype(op.output)
+    if kept and len(op.epilogue) == 1 and ctx.view(op.output, first.inputs[0]):
         return
     pointwise(ctx, op.name, op.epilogue, op.output)
 
 
 def pointwise(ctx: Lowering, node: str, steps: Sequence[Step], output: str) -> None:
-    """Emit `steps` as one dispatch that writes `output`. Raises Unsupported for integer arithmetic."""
-    made = {o for s in steps for o in s.outputs}
-    _check_types(ctx, steps, made, output)
-    shape = ctx.shape(output)
-    known: dict[str, str] = {}
-    scalars: dict[str, float] = {}
-    loads: list[tuple[str, str, str]] = []  # variable, binding, kind
-    operands: list[Operand] = []
-    names = dict.fromkeys(i for s in steps for i in s.inputs if i and i not in made)
-    tensors = [n for n in names if constant_scalar(ctx, n) is None]
-    nest = merged(shape, [broadcast_strides(shape, shape), *(broadcast_strides(ctx.shape(n), shape) for n in tensors)])
-    # Four consecutive outputs share their outer coordinates where the innermost size is a multiple of 4.
-    vector = nest.sizes[-1] % 4 == 0
+    """Emit `steps` as one dispatch that writes `output`; more operands than bindings take several.
+
+    Raises Unsupported where an operator does not take a type.
+    """
+    if len(steps) == 1 and steps[0].op_type in _VARIADIC:
+        steps = [_bindable(ctx, node, steps[0], output)]
+    shape, dtype = ctx.shape(output), ctx.dtype(output)
+    scalars = Scalars()
+    bound: dict[tuple[str, Layout], Term] = {}
+
+    def bind(name: str, layout: Layout) -> Term:
+        term = constant_term(ctx, name, scalars) or bound.get((name, layout))
+        if term is None:
+            term = Term(loaded(f"r_x{len(bound)}", ctx.dtype(name)), ctx.dtype(name), layout.shape)
+            bound[name, layout] = term
+        return term
+
+    chain = render_chain(ctx, steps, {}, bind)
+    reads, nest = _reads(ctx, list(bound), shape, wide=chain.wide)
+    indexed = any(r.indexed for r in reads)
     params: dict[str, int | float] = {"count": ceil_div(math.prod(shape), 4)}
-    indexed: list[dict[str, Any]] = []
-    for name in names:
-        scalar = constant_scalar(ctx, name)
-        if scalar is not None:
-            known[name] = add_scalar(scalars, scalar)
-            continue
-        strides = nest.strides[1 + tensors.index(name)]
-        binding = f"x{len(operands)}"
-        if strides == nest.strides[0]:
-            kind, width = "same", 4
-        elif not any(strides):
-            kind, width = "scalar", 1
-        elif vector:
-            kind, width = ("row", 4) if strides[-1] else ("uniform", 1)
-        else:
-            kind, width = "gather", 1
-        if kind in ("row", "uniform", "gather"):
-            indexed.append({"name": binding, "strides": strides, "kind": kind})
-            unit = width if kind == "row" else 1
-            params |= {f"{binding}_s{d}": s // (unit if d < len(strides) - 1 else 1) for d, s in enumerate(strides)}
-        operands.append(Operand(binding, name, width=4 if width == 4 else 1))
-        loads.append((f"v_{binding}", binding, kind))
-        known[name] = f"v_{binding}"
+    for read in reads:
+        params |= read.params
     if indexed:
-        params |= {f"d{d}": s // 4 if vector and d == len(nest.sizes) - 1 else s for d, s in enumerate(nest.sizes)}
+        params |= {f"d{d}": size for d, size in enumerate(nest.sizes)}
+    if indexed or chain.wide:
         params["last"] = math.prod(shape) - 1
-    lines, functions, flops = chain(tuple(steps), known)
-    stored = _STORED[ctx.dtype(output)]
-    result = known[steps[-1].outputs[0]]
     ctx.emit(
         "pointwise",
         node=node,
-        operands=[*operands, Operand("out", output, "read_write")],
+        operands=[
+            *(Operand(r.name, name, width=r.width) for r, (name, _) in zip(reads, bound, strict=True)),
+            Operand("out", output, "read_write", 1 if dtype in WIDE else 4),
+        ],
         workgroups=grid(ceil_div(ceil_div(math.prod(shape), 4), WORKGROUP)),
         workgroup_size=(WORKGROUP, 1, 1),
         params=params,
-        scalars=scalars,
-        flops=flops * math.prod(shape),
-        functions=functions,
-        lines=lines,
-        result=f"{stored}(V({result}))",
-        loads=loads,
+        scalars=scalars.params,
+        flops=chain.flops * math.prod(shape),
+        aliases=aliases(1 if chain.wide else 4),
+        functions=chain.functions,
+        lines=chain.lines,
+        result=stored(chain.result.text, dtype),
+        element=ctx.element(output),
+        reads=reads,
         indexed=indexed,
         rank=len(nest.sizes),
-        vector=vector,
+        wide=chain.wide,
     )
 
 
-def _check_types(ctx: Lowering, steps: Sequence[Step], made: set[str], output: str) -> None:
-    """Integers pass through f32, which is exact only where they are converted to float or are truth values."""
-    for step in steps:
-        for name in step.inputs:
-            if not name or name in made or ctx.dtype(name) in (*FLOAT_TYPES, "bool"):
-                continue
-            if step.op_type != "Cast" or ctx.dtype(output) not in (*FLOAT_TYPES, "bool"):
-                raise Unsupported(
-                    f"{step.op_type} on {ctx.dtype(name)}: 32-bit float arithmetic would not be exact; "
-                    "fold it at compile time or cast to float first"
-                )
-    if ctx.dtype(output) not in _STORED:
-        raise Unsupported(f"output type {ctx.dtype(output)}: cast to float32")
+@dataclass(frozen=True)
+class _Read:
+    """How the kernel reads one operand.
+
+    same: element(s) i; scalar: element 0; the others by coordinates: row loads four neighbours, uniform one element
+    that all four lanes share, gather one per lane. Along the dimension `block`, `P.<name>_block` elements share one.
+    """
+
+    name: str
+    kind: Literal["same", "scalar", "row", "uniform", "gather"]
+    width: Literal[1, 4]
+    element: str
+    strides: tuple[int, ...]
+    block: int | None
+    params: dict[str, int | float]
+
+    @property
+    def indexed(self) -> bool:
+        """Whether it needs coordinates."""
+        return self.kind not in ("same", "scalar")
+
+
+def _reads(
+    ctx: Lowering, bound: Sequence[tuple[str, Layout]], shape: tuple[int, ...], *, wide: bool
+) -> tuple[list[_Read], Strided]:
+    """How operands are read, and the loop nest of their coordinates: in units of 4 elements where four consecutive
+    outputs share their outer coordinates, which they do where the innermost size is a multiple of 4.
+    """
+    rows = [broadcast_strides(shape, shape), *(broadcast_strides(layout.shape, shape) for _, layout in bound)]
+    # A row of marks keeps the axis of a block apart from its neighbours, and says where it went.
+    blocks = {k: len(shape) - layout.block[0] for k, (_, layout) in enumerate(bound) if layout.block}
+    marks = [tuple(int(d == axis) for d in range(len(shape))) for axis in blocks.values()]
+    nest = merged(shape, [*rows, *marks])
+    found = [row.index(1) if 1 in row else None for row in nest.strides[len(rows) :]]
+    block_at = dict(zip(blocks, found, strict=True))
+    innermost = len(nest.sizes) - 1
+    vector = not wide and nest.sizes[-1] % 4 == 0 and innermost not in found
+    reads = []
+    for k, (value, layout) in enumerate(bound):
+        strides, block = nest.strides[1 + k], block_at.get(k)
+        kind: Literal["same", "scalar", "row", "uniform", "gather"]
+        if strides == nest.strides[0] and block is None:
+            kind = "same"
+        elif not any(strides):
+            kind = "scalar"
+        else:
+            kind = "gather" if not vector else "row" if strides[-1] else "uniform"
+        name = f"x{k}"
+        width: Literal[1, 4] = 4 if kind in ("same", "row") and not wide else 1
+        params: dict[str, int | float] = {}
+        if kind not in ("same", "scalar"):
+            units = [width if d < innermost else 1 for d in range(len(strides))]
+            params = {f"{name}_s{d}": s // u for d, (s, u) in enumerate(zip(strides, units, strict=True))}
+            if block is not None and layout.block is not None:
+                params[f"{name}_block"] = layout.block[1]
+        reads.append(_Read(name, kind, width, element_type(ctx.dtype(value)), strides, block, params))
+    sizes = (*nest.sizes[:-1], nest.sizes[-1] // 4) if vector else nest.sizes
+    return reads, Strided(sizes, nest.strides)
+
+
+def _bindable(ctx: Lowering, node: str, step: Step, output: str) -> Step:
+    """`step` over no more operands than a dispatch binds: groups of them go through intermediate results."""
+    limit = ctx.tier.limit("maxStorageBuffersPerShaderStage") - 1
+    inputs = list(step.inputs)
+    dtype = ctx.dtype(output)
+    count = ir.AttrInt64("count", len(inputs))
+    while len(set(inputs)) > limit:
+        name = ctx.scratch(f"{output}#{len(inputs)}", ctx.shape(output), "float32" if dtype == "float16" else dtype)
+        pointwise(ctx, node, [Step(_VARIADIC[step.op_type], tuple(inputs[:limit]), (name,), {})], name)
+        inputs = [name, *inputs[limit:]]
+    return replace(step, inputs=tuple(inputs), attributes={**step.attributes, "count": count})
 
 
 def _unary(
