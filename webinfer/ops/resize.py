@@ -269,8 +269,14 @@ def _crop(g: Graph) -> None:
     g.input("x", (1, 2, 6, 7))
     g.single("roi", (0, 0, 0.25, -0.5, 1, 1, 0.75, 1.5))
     g.ints("sizes", (1, 2, 5, 9))
-    mode = {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize"}
-    g.node("Resize", ["x", "roi", "", "sizes"], ["y"], extrapolation_value=4.0, **mode)
+    g.node(
+        "Resize",
+        ["x", "roi", "", "sizes"],
+        ["y"],
+        mode="linear",
+        coordinate_transformation_mode="tf_crop_and_resize",
+        extrapolation_value=4.0,
+    )
     g.output("y")
 
 
