@@ -1,44 +1,76 @@
-"""Attention in one kernel that never writes the score matrix: ONNX Attention and ai.webinfer::ChannelMajorAttention."""
+"""Attention without a score matrix: one problem description for every operator, and the three kernels that solve it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Literal
 
-import numpy as np
-
-from webinfer.fused import DOMAIN, FusedOp, Step
-from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, lowers
-from webinfer.ops.case import Case, Graph
+from webinfer.lowering import MAX_WORKGROUPS, Lowering, Operand, ceil_div, grid
 from webinfer.ops.copy import aligned_output, finish
-from webinfer.ops.pointwise import broadcast_strides, pointwise
+from webinfer.ops.pointwise import broadcast_strides
 
 LOG2_E = math.log2(math.e)
 # One vector of invocations on a CPU adapter: short sequences still spread over all cores.
 WORKGROUP = {"register": 8, "workgroup": 64}
 KEYS = 8  # that an invocation of the register form takes per step
 TILE_BYTES = 8192  # keys and values staged in workgroup memory
+UNBOUNDED = 1 << 30  # positions
+MINUS_INFINITY = 0xFF80_0000  # its bits: no literal of WGSL is infinite
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Where element (batch, head, position, dim) lies: strides in elements.
+class Heads:
+    """A value read as [batch, head, position, dim]: strides in elements, from element `start` on.
 
-    `stride` belongs to the outer of the two inner axes; the inner one is contiguous: dims, or positions where channel
-    major.
+    `stride` belongs to the outer of the two inner axes; the inner one is contiguous: dims, or positions where the
+    problem is channel major.
     """
 
+    value: str
     batch: int
     head: int
     stride: int
+    start: int = 0
+
+
+def inner_heads(value: str, shape: Sequence[int], heads: int) -> Heads:
+    """[batch, position, head * dim]."""
+    return Heads(value, shape[1] * shape[2], shape[2] // heads, shape[2])
+
+
+def outer_heads(value: str, shape: Sequence[int]) -> Heads:
+    """[batch, head, position, dim]."""
+    return Heads(value, shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3])
+
+
+@dataclass(frozen=True)
+class Mask:
+    """A tensor that broadcasts to [batch, head, query, key]; keys past its own last dimension are masked."""
+
+    value: str
+    strides: tuple[int, ...]
+    keys: int
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Keys that each batch has: element b of `value` plus `more`; element `starts` + b is the first key, where not 0.
+
+    offset: the queries are the last of these keys, at or behind position `least_offset`.
+    """
+
+    value: str
+    more: int = 0
+    starts: int = 0
+    offset: bool = False
+    least_offset: int = -UNBOUNDED
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Sizes and layouts of one attention."""
+    """One attention. Key j is seen by query i where -left <= j - (i + offset) <= right."""
 
     batch: int
     heads: int
@@ -47,86 +79,76 @@ class Problem:
     keys: int
     dims: int
     v_dims: int
-    q: Layout
-    k: Layout
-    v: Layout
-    out: Layout
-    channel_major: bool
+    q: Heads
+    k: Heads
+    v: Heads
+    out: Heads
     scale: float
-    causal: bool = False
+    channel_major: bool = False
+    offset: int = 0
+    left: int = UNBOUNDED
+    right: int = UNBOUNDED
+    softcap: float = 0.0  # scores s become softcap * tanh(s / softcap); 0: as they are
+    bias: Mask | None = None  # floats, added; -inf hides
+    mask: Mask | None = None  # 0 masks
+    lengths: Lengths | None = None  # others are masked
+    filler: float | None = None  # what masked scores get on top; None hides their keys
+    sink: str = ""  # per head, the score of a key without a value
+    smooth: bool = False  # such a key with score 0
+    scores: str = ""  # output [batch, heads, queries, keys]
+    scores_mode: Literal[0, 1, 2, 3] = 0  # scaled products, capped, masked, weights
+
+    @property
+    def flops(self) -> int:
+        """Of the two products."""
+        return 2 * self.batch * self.heads * self.queries * self.keys * (self.dims + self.v_dims)
 
 
-@lowers("Attention")
-def lower_attention(op: FusedOp, ctx: Lowering) -> None:
-    """Queries, keys, values [B, T, H * D] or [B, H, T, D]; grouped heads, any mask, causal; no KV cache."""
-    step = op.anchor
-    assert step is not None
-    inputs = (*step.inputs, *[""] * 6)
-    if any(inputs[4:6]) or any(op.outputs[1:]):
-        raise Unsupported("attention with a KV cache or score outputs: run without past keys and values")
-    if step.float("softcap", 0.0):
-        raise Unsupported("attention with softcap")
-    q, k, v = (ctx.shape(n) for n in inputs[:3])
-    if len(q) == 3:
-        heads, kv_heads = step.int("q_num_heads", 0), step.int("kv_num_heads", 0)
-        queries, keys = q[1], k[1]
-        dims, v_dims = q[2] // heads, v[2] // kv_heads
-        layouts = [Layout(s[1] * s[2], d, s[2]) for s, d in ((q, dims), (k, dims), (v, v_dims))]
-        out = Layout(queries * heads * v_dims, v_dims, heads * v_dims)
+def mask_of(ctx: Lowering, value: str, shape: Sequence[int]) -> Mask:
+    """`value`, whose last dimension may be shorter than that of `shape`: [batch, heads, queries, keys]."""
+    own = ctx.shape(value)
+    keys = own[-1] if own and own[-1] != 1 else shape[-1]
+    return Mask(value, broadcast_strides(own, (*shape[:-1], keys)), keys)
+
+
+def attend(node: str, ctx: Lowering, p: Problem) -> None:
+    """Emit the kernel that suits `p`."""
+    result = p.out.value
+    if _needs_general(p):
+        written = aligned_output(ctx, result)
+        _general(node, ctx, p, written)
     else:
-        heads, kv_heads, queries, keys, dims, v_dims = q[1], k[1], q[2], k[2], q[3], v[3]
-        layouts = [Layout(s[1] * s[2] * s[3], s[2] * s[3], s[3]) for s in (q, k, v)]
-        out = Layout(heads * queries * v_dims, queries * v_dims, v_dims)
-    scale = step.float("scale", 0.0) or 1.0 / math.sqrt(dims)
-    causal = bool(step.int("is_causal", 0))
-    problem = Problem(
-        q[0],
-        heads,
-        kv_heads,
-        queries,
-        keys,
-        dims,
-        v_dims,
-        layouts[0],
-        layouts[1],
-        layouts[2],
-        out,
-        False,
-        scale,
-        causal,
+        inner = (p.queries, p.keys) if p.channel_major else (p.dims, p.v_dims)
+        starts = (p.q.start, p.k.start, p.v.start)
+        aligned = all(n % 4 == 0 for n in (*inner, *starts, *((p.dims, p.v_dims) if p.channel_major else ())))
+        written = result if aligned else aligned_output(ctx, result)
+        emit = _register if ctx.tier.tiling == "register" else _workgroup
+        emit(node, ctx, p, written, aligned=aligned)
+    finish(ctx, node, written, result)
+
+
+def _needs_general(p: Problem) -> bool:
+    """Whether the two fast kernels, which know one mask and a causal frontier, do not suffice."""
+    masks = [m for m in (p.bias, p.mask) if m]
+    return bool(
+        p.lengths
+        or p.softcap
+        or p.sink
+        or p.smooth
+        or p.scores
+        or p.filler is not None
+        or len(masks) > 1
+        or any(m.keys != p.keys for m in masks)
+        or p.left != UNBOUNDED
+        or p.right not in (0, UNBOUNDED)
+        or p.offset < 0
+        or p.keys == 0
+        or max(p.batch, p.heads) > MAX_WORKGROUPS
     )
-    _emit(op, ctx, step, problem, inputs[3])
-
-
-@lowers("ChannelMajorAttention", domain=DOMAIN)
-def lower_channel_major(op: FusedOp, ctx: Lowering) -> None:
-    """Queries [B, D, T], keys and values [B, D, S] -> [B, D, T]; heads live in B."""
-    step = op.anchor
-    assert step is not None
-    (batch, dims, queries), (_, _, keys), (_, v_dims, _) = (ctx.shape(n) for n in step.inputs[:3])
-    q, k, v, out = (Layout(d * n, 0, n) for d, n in ((dims, queries), (dims, keys), (v_dims, keys), (v_dims, queries)))
-    problem = Problem(batch, 1, 1, queries, keys, dims, v_dims, q, k, v, out, True, step.float("scale", 1.0))
-    _emit(op, ctx, step, problem, "")
-
-
-def _emit(op: FusedOp, ctx: Lowering, step: Step, p: Problem, mask: str) -> None:
-    result = step.outputs[0]
-    if op.epilogue:
-        ctx.scratch(result, ctx.shape(op.output), ctx.dtype(step.inputs[0]))
-    inner = (p.queries, p.keys) if p.channel_major else (p.dims, p.v_dims)
-    aligned = all(n % 4 == 0 for n in (*inner, *((p.dims, p.v_dims) if p.channel_major else ())))
-    written = result if aligned else aligned_output(ctx, result)
-    if ctx.tier.tiling == "register":
-        _register(op, ctx, step, p, mask, written, aligned=aligned)
-    else:
-        _workgroup(op, ctx, step, p, mask, written, aligned=aligned)
-    finish(ctx, op.name, written, result)
-    if op.epilogue:
-        pointwise(ctx, op.name, op.epilogue, op.output)
 
 
 def _sizes(p: Problem) -> dict[str, int | float]:
-    return {
+    sizes: dict[str, int | float] = {
         "queries": p.queries,
         "keys": p.keys,
         "dims": p.dims,
@@ -134,82 +156,91 @@ def _sizes(p: Problem) -> dict[str, int | float]:
         "heads_per_kv": p.heads // p.kv_heads,
         "scale": p.scale * LOG2_E,
     }
+    return sizes | ({"offset": p.offset} if p.right == 0 else {})
 
 
-def _masking(ctx: Lowering, p: Problem, mask: str) -> tuple[dict[str, int | float], list[Operand], str]:
-    """Parameters, operand and kind of the mask."""
-    if not mask:
+def _masking(p: Problem) -> tuple[dict[str, int | float], list[Operand], str]:
+    """Parameters, operand and kind of the one mask."""
+    mask = p.bias or p.mask
+    if mask is None:
         return {}, [], ""
-    strides = broadcast_strides(ctx.shape(mask), (p.batch, p.heads, p.queries, p.keys))
     names = ("mask_batch", "mask_head", "mask_query", "mask_key")
-    kind = "bool" if ctx.dtype(mask) == "bool" else "float"
-    return dict(zip(names, strides, strict=True)), [Operand("mask", mask, width=1)], kind
+    params = dict(zip(names, mask.strides, strict=True))
+    return dict(params), [Operand("mask", mask.value, width=1)], "float" if p.bias else "bool"
 
 
-def _register(op: FusedOp, ctx: Lowering, step: Step, p: Problem, mask: str, written: str, *, aligned: bool) -> None:
+def _tensors(p: Problem) -> tuple[tuple[str, Heads], ...]:
+    return (("q", p.q), ("k", p.k), ("v", p.v), ("out", p.out))
+
+
+def _register(node: str, ctx: Lowering, p: Problem, written: str, *, aligned: bool) -> None:
     params = _sizes(p)
-    for name, layout in (("q", p.q), ("k", p.k), ("v", p.v), ("out", p.out)):
-        position, dim = (1, layout.stride) if p.channel_major else (layout.stride, 1)
+    for name, heads in _tensors(p):
+        position, dim = (1, heads.stride) if p.channel_major else (heads.stride, 1)
         unit = 4 if aligned and (name == "out" or (name in "kv" and p.channel_major)) else 1
         params |= {
-            f"{name}_batch": layout.batch // unit,
-            f"{name}_head": layout.head // unit,
+            f"{name}_batch": heads.batch // unit,
+            f"{name}_head": heads.head // unit,
             f"{name}_position": max(position // unit, 1),
             f"{name}_dim": max(dim // unit, 1),
         }
-    mask_params, mask_operands, kind = _masking(ctx, p, mask)
+        if name != "out":
+            params[f"{name}_start"] = heads.start // unit
+    mask_params, mask_operands, kind = _masking(p)
+    wide: Literal[1, 4] = 4 if aligned and p.channel_major else 1
     ctx.emit(
         "attention_register",
-        node=op.name,
+        node=node,
         operands=[
-            Operand("q", step.inputs[0], width=1),
-            *(
-                Operand(n, i, width=4 if aligned and p.channel_major else 1)
-                for n, i in zip("kv", step.inputs[1:3], strict=True)
-            ),
+            Operand("q", p.q.value, width=1),
+            Operand("k", p.k.value, width=wide),
+            Operand("v", p.v.value, width=wide),
             *mask_operands,
             Operand("out", written, "read_write", width=4 if aligned else 1),
         ],
         workgroups=(ceil_div(p.queries, WORKGROUP["register"] * 4), p.heads, p.batch),
         workgroup_size=(WORKGROUP["register"], 1, 1),
         params=params | mask_params,
-        flops=_flops(p),
+        flops=p.flops,
         dims=_array_size(p.dims),
         v_dims=_array_size(p.v_dims),
         keys=KEYS,
         aligned=aligned,
         channel_major=p.channel_major,
-        causal=p.causal,
+        causal=p.right == 0,
         mask=kind,
     )
 
 
-def _workgroup(op: FusedOp, ctx: Lowering, step: Step, p: Problem, mask: str, written: str, *, aligned: bool) -> None:
-    wide = 4 if aligned else 1
+def _workgroup(node: str, ctx: Lowering, p: Problem, written: str, *, aligned: bool) -> None:
+    wide: Literal[1, 4] = 4 if aligned else 1
     params = _sizes(p)
-    for name, layout in (("q", p.q), ("k", p.k), ("v", p.v), ("out", p.out)):
+    for name, heads in _tensors(p):
         unit = 1 if name == "q" else wide
         params |= {
-            f"{name}_batch": layout.batch // unit,
-            f"{name}_head": layout.head // unit,
-            f"{name}_stride": layout.stride // unit,
+            f"{name}_batch": heads.batch // unit,
+            f"{name}_head": heads.head // unit,
+            f"{name}_stride": heads.stride // unit,
         }
-    mask_params, mask_operands, kind = _masking(ctx, p, mask)
+        if name != "out":
+            params[f"{name}_start"] = heads.start // unit
+    mask_params, mask_operands, kind = _masking(p)
     dims, v_dims = ceil_div(p.dims, 4), ceil_div(p.v_dims, 4)
     tile = max(TILE_BYTES // (64 * (dims + v_dims)), 1)
     ctx.emit(
         "attention_workgroup",
-        node=op.name,
+        node=node,
         operands=[
-            Operand("q", step.inputs[0], width=1),
-            *(Operand(n, i, width=4 if aligned else 1) for n, i in zip("kv", step.inputs[1:3], strict=True)),
+            Operand("q", p.q.value, width=1),
+            Operand("k", p.k.value, width=wide),
+            Operand("v", p.v.value, width=wide),
             *mask_operands,
-            Operand("out", written, "read_write", width=4 if aligned else 1),
+            Operand("out", written, "read_write", width=wide),
         ],
         workgroups=(ceil_div(p.queries, WORKGROUP["workgroup"]), p.heads, p.batch),
         workgroup_size=(WORKGROUP["workgroup"], 1, 1),
         params=params | mask_params,
-        flops=_flops(p),
+        flops=p.flops,
         workgroup_storage_bytes=64 * tile * (dims + v_dims) + 16 * WORKGROUP["workgroup"],
         dims=dims,
         v_dims=v_dims,
@@ -217,9 +248,77 @@ def _workgroup(op: FusedOp, ctx: Lowering, step: Step, p: Problem, mask: str, wr
         aligned=aligned,
         channel_major=p.channel_major,
         ragged=p.keys % 4 != 0,
-        causal=p.causal,
+        causal=p.right == 0,
         mask=kind,
     )
+
+
+def _general(node: str, ctx: Lowering, p: Problem, written: str) -> None:
+    size = WORKGROUP[ctx.tier.tiling]
+    rows = p.batch * p.heads * p.queries
+    params: dict[str, int | float] = {
+        "rows": rows,
+        "queries": p.queries,
+        "heads": p.heads,
+        "heads_per_kv": p.heads // p.kv_heads,
+        "keys": p.keys,
+        "dims": p.dims,
+        "v_dims": p.v_dims,
+        "scale": float(p.scale),
+        "softcap": float(p.softcap),
+        "offset:i32": p.offset,
+        "left:i32": p.left,
+        "right:i32": p.right,
+        "zero_sink": int(p.smooth),
+        # In f32 a filler beyond this and a score could sum to an infinity.
+        "filler": max(p.filler or 0.0, -2.0e38),
+        "fills": int(p.filler is not None),
+    }
+    for name, heads in _tensors(p):
+        params |= {f"{name}_batch": heads.batch, f"{name}_head": heads.head, f"{name}_stride": heads.stride}
+        if name != "out":
+            params[f"{name}_start"] = heads.start
+    # Without keys nothing is read, but a binding must not be empty.
+    operands = [Operand(n, h.value if p.keys else p.q.value, width=1) for n, h in _tensors(p)[:3]]
+    for name, mask in (("bias", p.bias), ("mask", p.mask)):
+        if mask:
+            operands.append(Operand(name, mask.value, width=1))
+            axes = ("batch", "head", "query", "key")
+            params |= {f"{name}_{axis}": s for axis, s in zip(axes, mask.strides, strict=True)}
+            params[f"{name}_keys"] = mask.keys
+    if p.lengths:
+        operands.append(Operand("lengths", p.lengths.value, width=1))
+        params |= {
+            "length_more:i32": p.lengths.more,
+            "length_starts": p.lengths.starts,
+            "length_offset": int(p.lengths.offset),
+            "least_offset:i32": p.lengths.least_offset,
+        }
+    if p.sink:
+        operands.append(Operand("sink", p.sink, width=1))
+    operands.append(Operand("out", written, "read_write", width=1))
+    scores = aligned_output(ctx, p.scores) if p.scores and p.keys else ""
+    if scores:
+        operands.append(Operand("scores", scores, "read_write", width=1))
+        params |= {"scores_mode": p.scores_mode, "minus_infinity": MINUS_INFINITY}
+    ctx.emit(
+        "attention_general",
+        node=node,
+        operands=operands,
+        workgroups=grid(rows),
+        workgroup_size=(size, 1, 1),
+        params=params,
+        flops=p.flops,
+        workgroup_storage_bytes=4 * (2 * size + 16),
+        slots=_power_of_two(ceil_div(p.v_dims, size)),
+        bias=p.bias is not None,
+        mask=p.mask is not None,
+        lengths=p.lengths is not None,
+        sink=bool(p.sink),
+        scores=bool(scores),
+    )
+    if scores:
+        finish(ctx, node, scores, p.scores)
 
 
 def _array_size(dims: int) -> int:
@@ -227,112 +326,5 @@ def _array_size(dims: int) -> int:
     return 32 * ceil_div(dims, 32)
 
 
-def _flops(p: Problem) -> int:
-    return 2 * p.batch * p.heads * p.queries * p.keys * (p.dims + p.v_dims)
-
-
-def _channel_major(shape: tuple[int, int, int], keys: int, g: Graph) -> None:
-    """q, k and v are parts of one tensor when they have the same length, as a fused projection gives them."""
-    batch, dims, queries = shape
-    if keys == queries:
-        g.input("qkv", (1, 3 * batch * dims, queries))
-        g.ints("parts", [batch * dims] * 3)
-        g.node("Split", ["qkv", "parts"], ["qs", "ks", "vs"], axis=1)
-        g.ints("to", shape)
-        for name in "qkv":
-            g.node("Reshape", [f"{name}s", "to"], [name])
-    else:
-        g.input("q", shape)
-        g.input("k", (batch, dims, keys))
-        g.input("v", (batch, dims, keys))
-    first = g.position
-    g.node("Mul", ["q", g.constant("scale", np.array(dims**-0.5))], ["scaled"])
-    g.node("Einsum", ["scaled", "k"], ["scores"], equation="bct,bcs->bts")
-    g.node("Softmax", ["scores"], ["weights"], axis=-1)
-    g.node("Einsum", ["weights", "v"], ["y"], equation="bts,bcs->bct")
-    g.fused("ChannelMajorAttention", ["q", "k", "v", "scale"], ["y"], first, scale=dims**-0.5)
-    g.output("y")
-
-
-def _attention(
-    q: Sequence[int], kv: Sequence[int], attributes: dict[str, Any], mask: Sequence[int] | None, g: Graph
-) -> None:
-    g.input("q", q)
-    g.input("k", kv)
-    g.input("v", kv)
-    inputs = ["q", "k", "v"]
-    if mask is not None:
-        inputs.append(g.input("mask", mask))
-    g.node("Attention", inputs, ["y"], **attributes)
-    g.output("y")
-
-
-def _bool_mask(g: Graph) -> None:
-    for name in "qkv":
-        g.input(name, (1, 2, 6, 8))
-    g.input("mask", np.tril(np.ones((6, 6), bool)))
-    g.node("Attention", ["q", "k", "v", "mask"], ["y"])
-    g.output("y")
-
-
-def _masked_row(g: Graph) -> None:
-    """A row whose keys are all masked weighs them alike."""
-    for name in "qkv":
-        g.input(name, (1, 1, 5, 4), scale=0.1)
-    mask = np.zeros((5, 5), np.float32)
-    mask[2] = -65504.0
-    g.input("mask", mask)
-    g.node("Attention", ["q", "k", "v", "mask"], ["y"])
-    g.output("y")
-
-
-_HALF = "f16 results of a weighted mean carry one rounding of each input"
-
-CASES = [
-    *(
-        Case(f"channel_major_t{t}", partial(_channel_major, (2, 8, t), t), fp16=2e-3, reason=_HALF)
-        for t in (*range(1, 10), 16, 64, 260)
-    ),
-    Case("channel_major_d32", partial(_channel_major, (4, 32, 256), 256), fp16=2e-3, reason=_HALF),
-    Case("channel_major_odd_dims", partial(_channel_major, (2, 6, 12), 12), fp16=2e-3, reason=_HALF),
-    Case("channel_major_cross", partial(_channel_major, (2, 8, 20), 7), fp16=2e-3, reason=_HALF),
-    *(
-        Case(
-            f"heads_t{t}",
-            partial(_attention, (2, t, 24), (2, t, 24), {"q_num_heads": 3, "kv_num_heads": 3}, None),
-            fp16=2e-3,
-            reason=_HALF,
-        )
-        for t in (1, 2, 3, 5, 8, 33)
-    ),
-    Case(
-        "heads_d64",
-        partial(_attention, (1, 257, 128), (1, 257, 128), {"q_num_heads": 2, "kv_num_heads": 2}, None),
-        precisions=("fp32",),
-    ),
-    Case(
-        "heads_odd_dims",
-        partial(_attention, (2, 5, 14), (2, 9, 14), {"q_num_heads": 2, "kv_num_heads": 2}, None),
-        fp16=2e-3,
-        reason=_HALF,
-    ),
-    Case(
-        "heads_grouped",
-        partial(_attention, (1, 6, 32), (1, 11, 16), {"q_num_heads": 4, "kv_num_heads": 2}, None),
-        fp16=2e-3,
-        reason=_HALF,
-    ),
-    Case(
-        "rank4_scale", partial(_attention, (2, 3, 6, 8), (2, 3, 10, 8), {"scale": 0.7}, None), fp16=2e-3, reason=_HALF
-    ),
-    Case("rank4_mask", partial(_attention, (2, 3, 6, 8), (2, 3, 10, 8), {}, (2, 1, 6, 10)), fp16=2e-3, reason=_HALF),
-    Case("rank4_mask_2d", partial(_attention, (1, 2, 5, 8), (1, 2, 9, 8), {}, (5, 9)), fp16=2e-3, reason=_HALF),
-    Case(
-        "rank4_causal",
-        partial(_attention, (1, 2, 70, 8), (1, 2, 70, 8), {"is_causal": 1}, None),
-        fp16=2e-3,
-        reason=_HALF,
-    ),
-    Case("rank4_masked_row", _masked_row, fp32=2e-3, fp16=5e-3, reason="scores vanish beside the mask in f32"),
-    Case("rank4_bool_mask", _bool_mask, fp16=2e-3, reason=_HALF),
-]
+def _power_of_two(n: int) -> int:
+    return 1 << max(n - 1, 0).bit_length()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import onnx_ir as ir
+from onnx_ir.passes import common
 
 from webinfer.errors import GraphError
 
@@ -109,6 +110,15 @@ def misordered(model: ir.Model) -> str | None:
             known.add(value.name)
     missing = [v.name for v in model.graph.outputs if v.name not in known]
     return f"nothing makes the graph output {missing[0]!r}" if missing else None
+
+
+def fix_names(model: ir.Model) -> None:
+    """Name every node and value uniquely; omitted optional outputs stay without a name."""
+    omitted = [o for n in ir.traversal.RecursiveGraphIterator(model.graph) for o in n.outputs if not o.name]
+    common.NameFixPass()(model)
+    for value in omitted:
+        if not value.uses() and not value.is_graph_output():
+            value.name = ""
 
 
 def dynamic_value(model: ir.Model) -> str | None:

@@ -9,7 +9,7 @@ import onnx
 import onnx_ir as ir
 from onnx_ir.passes import common
 
-from webinfer.passes.contract import Changes, Stage, dynamic_value
+from webinfer.passes.contract import Changes, Stage, dynamic_value, fix_names
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Finish(Stage):
         common.RemoveUnusedNodesPass()(model)
         common.RemoveUnusedFunctionsPass()(model)
         common.RemoveUnusedOpsetsPass()(model)
-        common.NameFixPass()(model)
+        fix_names(model)
         # Exporters leave stack traces with the paths of the machine that they ran on.
         common.ClearMetadataAndDocStringPass()(model)
         return Changes({"dead nodes": before - len(model.graph)})
