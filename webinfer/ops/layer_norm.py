@@ -1,95 +1,156 @@
-"""LayerNormalization, RMSNormalization and SimplifiedLayerNormalization over trailing axes, with a fused epilogue."""
+"""LayerNormalization, RMSNormalization and com.microsoft's norms of a sum, over trailing axes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 import numpy as np
 import onnx
 
 from webinfer.fused import FusedOp
-from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
+from webinfer.lowering import Lowering, Operand, Unsupported, lowers
 from webinfer.ops.case import Case, Graph
-from webinfer.ops.copy import aligned_output, finish
+from webinfer.ops.copy import aligned_output, finish, strided_copy
 from webinfer.ops.epilogue import render_epilogue
-from webinfer.tiers import Tier
+from webinfer.ops.pointwise import broadcast_strides
+from webinfer.ops.rows import Pass, emit_rows, rows_of
+
+# Mean first, then centred squares: sums of squares of values far from 0 would cancel.
+_MEAN = Pass("sum", "x", then=("let mean = sum / f32(P.length);",))
+_DEVIATION = "let deviation = inverseSqrt(square / f32(P.length) + P.epsilon);"
+_CENTRED = [_MEAN, Pass("square", "(x - U(mean)) * (x - U(mean))", then=(_DEVIATION,))]
+_UNCENTRED = [Pass("square", "x * x", then=(_DEVIATION,))]
 
 
-def row_workgroup(tier: Tier, units: int) -> tuple[int, int, int]:
-    """(invocations per row, rows per workgroup, 1) for rows of `units` loads.
+@dataclass(frozen=True)
+class Norm:
+    """Names of a norm's operands and outputs, "" where omitted; centred: the mean is subtracted."""
 
-    A CPU adapter runs a workgroup on one thread, so one vector of invocations takes several rows; a GPU wants 64 or
-    more invocations, on as few rows as fill them.
-    """
-    if tier.tiling == "register":
-        return (8, 2, 1)
-    lanes = min(1 << max(units - 1, 0).bit_length(), 256)
-    return (lanes, max(64 // lanes, 1), 1)
+    x: str
+    scale: str
+    output: str
+    bias: str = ""
+    skip: str = ""  # added to x first, as `row` is, whose shape is the last axis
+    row: str = ""
+    total: str = ""  # output: x + skip + row
+    mean: str = ""
+    deviation: str = ""  # output: 1 / the standard deviation
+    centred: bool = True
 
 
-def row_storage_bytes(workgroup: tuple[int, int, int]) -> int:
-    """Workgroup memory of lib/reduce.wgsl.j2 in bytes."""
-    return 4 * (workgroup[0] + 16) * workgroup[1]
+def _named(names: Sequence[str], index: int) -> str:
+    return names[index] if index < len(names) else ""
 
 
 @lowers("LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization")
 def lower_layer_norm(op: FusedOp, ctx: Lowering) -> None:
-    """X [..., N]: rows of the axes from `axis` on; scale and bias have the shape of a row."""
+    """X [..., N]: rows of the axes from `axis` on. Outputs: Y, the rows' means, the inverses of their deviations."""
     step = op.anchor
     assert step is not None
-    if any(o for o in op.outputs[1:]):
-        raise Unsupported("the mean and deviation outputs: remove them, only training reads them")
-    source, output = step.inputs[0], op.outputs[0]
-    shape = ctx.shape(output)
-    axis = step.int("axis", -1) % len(shape)
-    size = math.prod(shape[axis:])
-    bias = step.inputs[2] if len(step.inputs) > 2 and step.inputs[2] else None
-    for name in (step.inputs[1], *([bias] if bias else [])):
-        if ctx.size(name) != size:
-            raise Unsupported(
-                f"{name} {list(ctx.shape(name))}: expected the shape of a row {list(shape[axis:])}; "
-                "expand it at compile time"
-            )
-    vector = shape[-1] % 4 == 0
-    lanes = 4 if vector else 1
-    written = output if vector else aligned_output(ctx, output)
-    tail = render_epilogue(ctx, op.epilogue, step, output, 4 if vector else 1)
-    rows = math.prod(shape[:axis])
-    workgroup = row_workgroup(ctx.tier, size // lanes)
-    width: Literal[1, 4] = 4 if vector else 1
-    params: dict[str, int | float] = {
-        "rows": rows,
-        "size": size // lanes,
-        "inverse": 1.0 / max(size, 1),
-        "epsilon": step.float("epsilon", 1e-5),
-        "last": shape[-1] // lanes,
-    }
-    ctx.emit(
-        "layer_norm",
-        node=op.name,
-        operands=[
-            Operand("x", source, width=width),
-            Operand("scale", step.inputs[1], width=width),
-            *([Operand("bias", bias, width=width)] if bias else []),
-            *tail.operands,
-            Operand("out", written, "read_write", width=width),
-        ],
-        workgroups=grid(ceil_div(rows, workgroup[1])),
-        workgroup_size=workgroup,
-        params=params,
-        flops=(7 + tail.flops) * math.prod(shape),
-        workgroup_storage_bytes=row_storage_bytes(workgroup),
-        epilogue=tail.code,
-        scalars=tail.scalars,
-        vector=vector,
-        bias=bias is not None,
-        centred=step.op_type == "LayerNormalization",
-        one_axis=axis == len(shape) - 1,
+    x, scale = step.inputs[:2]
+    if step.op_type == "LayerNormalization":
+        mean, deviation = _named(op.outputs, 1), _named(op.outputs, 2)
+        norm = Norm(x, scale, op.outputs[0], _named(step.inputs, 2), mean=mean, deviation=deviation)
+    else:
+        norm = Norm(x, scale, op.outputs[0], deviation=_named(op.outputs, 1), centred=False)
+    _normalize(op, ctx, norm, step.int("axis", -1), step.float("epsilon", 1e-5))
+
+
+lowers("SimplifiedLayerNormalization", domain="com.microsoft")(lower_layer_norm)
+
+
+@lowers("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain="com.microsoft")
+def lower_skip_layer_norm(op: FusedOp, ctx: Lowering) -> None:
+    """Norm of input + skip + bias over the last axis; skip is as large as the input or lacks its batch."""
+    step = op.anchor
+    assert step is not None
+    centred = step.op_type == "SkipLayerNormalization"
+    x, skip, scale = step.inputs[:3]
+    norm = Norm(
+        x,
+        scale,
+        op.outputs[0],
+        bias=_named(step.inputs, 3) if centred else "",
+        skip=skip,
+        row=_named(step.inputs, 4 if centred else 3),
+        mean=_named(op.outputs, 1) if centred else "",
+        deviation=_named(op.outputs, 2),
+        total=_named(op.outputs, 3),
+        centred=centred,
     )
-    finish(ctx, op.name, written, output)
+    _normalize(op, ctx, norm, -1, step.float("epsilon", 1e-12))
+
+
+def _normalize(op: FusedOp, ctx: Lowering, norm: Norm, axis: int, epsilon: float) -> None:
+    step = op.anchor
+    assert step is not None
+    shape = ctx.shape(norm.x)
+    axis %= len(shape)
+    rows = rows_of(shape, range(axis, len(shape)), vector=shape[-1] % 4 == 0)
+    width = rows.width
+    outputs = {name: value for name, value in (("out", norm.output), ("total", norm.total)) if value}
+    written = {name: v if width == 4 else aligned_output(ctx, v) for name, v in outputs.items()}
+    tail = render_epilogue(ctx, op.epilogue, step, norm.output, width)
+    operands = [Operand("x", norm.x, width=width)]
+    params: dict[str, int | float] = {"length": max(rows.length, 1), "epsilon": epsilon}
+    x = "load_x(at)"
+    if norm.skip:
+        operands.append(Operand("skip", norm.skip, width=width))
+        params["skip_size"] = ctx.size(norm.skip) // width
+        x += " + load_skip(at % P.skip_size)"
+    if norm.row:
+        operands.append(Operand("row_bias", norm.row, width=width))
+        x += " + load_row_bias(i)"
+    statistics = {"mean": (norm.mean, "mean"), "inverse": (norm.deviation, "deviation")}
+    results = {name: text for name, (value, text) in statistics.items() if value}
+    targets = {name: aligned_output(ctx, statistics[name][0]) for name in results}
+    stores = [Operand(name, target, "read_write", width=1) for name, target in targets.items()]
+    passes = _CENTRED if norm.centred else _UNCENTRED
+    if norm.total and results:
+        # All outputs in one dispatch would need more bindings than every device has.
+        emit_rows(ctx, op.name, rows, [*operands, *stores], passes, x=x, results=results, params=params, flops=4)
+        stores, results = [], {}
+    affine = {"scale": norm.scale, **({"bias": norm.bias} if norm.bias else {})}
+    for name, value in affine.items():
+        operands.append(Operand(name, _as_row(op, ctx, value, shape[axis:]), width=width))
+    value = f"{'(x - U(mean))' if norm.centred else 'x'} * deviation * load_scale(i)"
+    if norm.bias:
+        value += " + load_bias(i)"
+    if op.epilogue:
+        params["last"] = shape[-1] // width
+        value = f"epilogue({value}, at, {'i' if axis == len(shape) - 1 else 'i % P.last'})"
+    emit_rows(
+        ctx,
+        op.name,
+        rows,
+        [*operands, *stores, *(Operand(name, w, "read_write", width=width) for name, w in written.items())],
+        passes,
+        x=x,
+        results=results,
+        elements={"out": value, **({"total": "x"} if norm.total else {})},
+        params=params,
+        epilogue=tail,
+        flops=7,
+    )
+    for name, target in written.items():
+        finish(ctx, op.name, target, outputs[name])
+    for name, target in targets.items():
+        finish(ctx, op.name, target, statistics[name][0])
+
+
+def _as_row(op: FusedOp, ctx: Lowering, name: str, shape: Sequence[int]) -> str:
+    """`name` in the shape of a row: as it is, or repeated where it is broadcast to it."""
+    own = ctx.shape(name)
+    if ctx.size(name) == math.prod(shape):
+        return name
+    if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(reversed(own), reversed(shape), strict=False)):
+        raise Unsupported(f"{name} {list(own)}: expected a shape that broadcasts to a row {list(shape)}")
+    row = ctx.scratch(f"{op.name}#{name}", shape, ctx.dtype(name))
+    strided_copy(ctx, op.name, name, row, shape, broadcast_strides(own, shape))
+    return row
 
 
 def _layer(shape: Sequence[int], axis: int, g: Graph) -> None:
@@ -147,6 +208,26 @@ def _far_in_double(g: Graph) -> None:
     g.output("y")
 
 
+def _statistics(shape: Sequence[int], axis: int, g: Graph) -> None:
+    g.input("x", shape)
+    g.constant("scale", shape[axis:])
+    g.node("LayerNormalization", ["x", "scale"], ["y", "mean", "deviation"], axis=axis)
+    g.output("y")
+    g.output("mean", "deviation", dtype=onnx.TensorProto.FLOAT)
+
+
+def _skip(op_type: str, shape: Sequence[int], skip: Sequence[int], row: bool, total: bool, g: Graph) -> None:
+    g.input("x", shape)
+    g.input("skip", skip)
+    names = ["x", "skip", g.constant("scale", shape[-1:])]
+    if op_type == "SkipLayerNormalization":
+        names.append(g.constant("bias", shape[-1:]))
+    if row:
+        names.append(g.constant("row", shape[-1:]))
+    g.node(op_type, names, ["y", "", "", "total"] if total else ["y"], domain="com.microsoft", epsilon=1e-5)
+    g.output("y", *(["total"] if total else []), shape=shape)
+
+
 CASES = [
     *(Case(f"layer_w{w}", partial(_layer, (2, 3, w + 1), -1)) for w in range(1, 10)),
     *(Case(f"layer_axes_w{w}", partial(_layer, (5, 3, w), 1)) for w in (4, 7, 8)),
@@ -154,6 +235,17 @@ CASES = [
     Case("layer_many_rows", partial(_layer, (257, 12), -1)),
     *(Case(f"fused_w{w}", partial(_fused, (2, 5, w)), fp16=2e-3) for w in (5, 6, 8, 384)),
     *(Case(f"rms_w{w}", partial(_no_bias, "RMSNormalization", (7, w))) for w in (3, 8, 130, 576)),
+    Case("statistics", partial(_statistics, (3, 4, 5), -1)),
+    Case("statistics_axis1", partial(_statistics, (3, 4, 8), 1)),
+    *(
+        Case(f"{op}_{name}", partial(_skip, op, shape, skip, row, total), fp16=2e-3)
+        for op in ("SkipLayerNormalization", "SkipSimplifiedLayerNormalization")
+        for name, shape, skip, row, total in (
+            ("plain", (2, 3, 8), (2, 3, 8), False, False),
+            ("all", (2, 3, 5), (2, 3, 5), True, True),
+            ("one_batch", (2, 3, 8), (1, 3, 8), False, True),
+        )
+    ),
     *(Case(f"simplified_w{w}", partial(_no_bias, "SimplifiedLayerNormalization", (7, w))) for w in (3, 8)),
     Case(
         "layer_far_from_zero",
