@@ -34,7 +34,7 @@ def cached(
     if not present and not old and positions == steps:
         return new
     if not present:
-        present = ctx.scratch(f"{node}#{new.value}#{new.start}#present", shape, ctx.dtype(new.value))
+        present = ctx.scratch(f"{node}#{past}#{new.value}#{new.start}#present", shape, ctx.dtype(new.value))
     if not old and positions == steps and parts == 1:
         strides = (new.batch, new.head, new.stride, 1)
         rearrange(ctx, node, new.value, present, shape, strides, new.start)
