@@ -16,6 +16,7 @@ from webinfer.ops.epilogue import Epilogue
 from webinfer.ops.gemm import emit_gemm
 from webinfer.ops.pack import pack_rows
 from webinfer.ops.pointwise import merged
+from webinfer.symbols import largest
 
 _WORKGROUP = 64
 _ROWS = 4
@@ -176,9 +177,9 @@ def _emit_matrix_product(
     """Emit the form tiled in registers or in workgroup memory; False where neither takes `p`."""
     x, w = operands
     contiguous = (p.w_depth, p.w_column) == (p.columns, 1)
-    if p.columns % 4 or not (contiguous or (ctx.is_weight(w) and p.batch == 1)):
+    if p.columns % 4 != 0 or not (contiguous or (ctx.is_weight(w) and p.batch == 1)):
         return False
-    if ceil_div(p.rows, _ROWS) > MAX_WORKGROUPS or p.batch > MAX_WORKGROUPS:
+    if largest(ceil_div(p.rows, _ROWS)) > MAX_WORKGROUPS or largest(p.batch) > MAX_WORKGROUPS:
         return False
     epilogue = tail(4) if tail else NO_EPILOGUE
     if not contiguous:
@@ -201,7 +202,7 @@ def _emit_matrix_product(
         "w_batch": 0 if p.w_repeats else p.depth * columns4,
     }
     after = [Operand("w", w), *epilogue.operands, Operand("y", y, "read_write")]
-    if ctx.tier.tiling == "workgroup" and p.rows >= 16:
+    if ctx.tier.tiling == "workgroup" and largest(p.rows) >= 16:
         emit_gemm(
             ctx,
             node,
@@ -217,7 +218,7 @@ def _emit_matrix_product(
         )
         return True
     width: Literal[1, 4] = 4 if p.depth % 4 == 0 else 1
-    rows = min(_ROWS, p.rows)
+    rows = min(_ROWS, largest(p.rows))
     ctx.emit(
         "matmul_register",
         node=node,

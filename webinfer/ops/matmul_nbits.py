@@ -12,6 +12,7 @@ from webinfer.fused import FusedOp
 from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import aligned_output, finish
+from webinfer.symbols import largest
 
 # GPUs: 32 invocations share a column, so that they read consecutive words. CPU adapters: an invocation per 4 columns.
 _WORKGROUPS = {"workgroup": (32, 2, 1), "register": (1, 32, 1)}
@@ -40,7 +41,7 @@ def lower_matmul_nbits(op: FusedOp, ctx: Lowering) -> None:
     written = op.output if lanes == 4 else aligned_output(ctx, op.output)
     packed_zeros = bool(zeros) and ctx.dtype(zeros) == "uint8"
     size = _WORKGROUPS[ctx.tier.tiling]
-    tile = min(_ROWS, rows)
+    tile = min(_ROWS, largest(rows))
     column_groups = ceil_div(columns, 4 * size[1])
     optional = [Operand(n, v, width=1) for n, v in (("zeros", zeros), ("bias", bias)) if v]
     ctx.emit(
