@@ -19,7 +19,7 @@ def expand(model: ir.Model) -> int:
     load_all()
     count = 0
     for node in model.graph:
-        if node.domain or node.op_type in ELEMENTWISE or ("", node.op_type) in LOWERINGS:
+        if node.op_type in ELEMENTWISE or (node.domain, node.op_type) in LOWERINGS:
             continue
         function = _function(node, model)
         if function is None:
@@ -36,19 +36,22 @@ def expand(model: ir.Model) -> int:
 
 def _function(node: ir.Node, model: ir.Model) -> ir.Function | None:
     """The definition of a node as a function of its own, at the model's opset; None where there is none (yet)."""
-    version = model.opset_imports[""]
+    version = model.opset_imports.get(node.domain, 0)
     try:
-        schema = onnx.defs.get_schema(node.op_type, version)
+        schema = onnx.defs.get_schema(node.op_type, version, node.domain)
     except onnx.defs.SchemaError:
         return None
     body = _plain_body(schema, version) or _typed_body(node, schema, version)
     if body is None:
         return None
-    function = ir.serde.deserialize_function(onnx.FunctionProto.FromString(body))
-    upgraded = function.opset_imports.get("", version)
+    proto = onnx.FunctionProto.FromString(body)
+    made = {name for step in proto.node for name in step.output}
+    proto.output[:] = [name for name in proto.output if name in made]  # the body leaves out what the node omits
+    function = ir.serde.deserialize_function(proto)
+    written = function.opset_imports.get("", model.opset_imports[""])
     function.domain, function.name, function.overload = _DOMAIN, f"{node.op_type}{id(node)}", ""
-    opset.upgrade(function.graph, upgraded)
-    function.opset_imports[""] = version
+    opset.upgrade(function.graph, written)
+    function.opset_imports[""] = model.opset_imports[""]
     for name, attribute in schema.attributes.items():
         if name not in node.attributes and attribute.default_value.name:
             node.attributes[name] = ir.serde.deserialize_attribute(attribute.default_value)
