@@ -147,6 +147,16 @@ class Lowering:
         self.program.values[name] = Value(name, dtype, tuple(shape))
         return name
 
+    def table(self, name: str, array: np.ndarray) -> str:
+        """Data that a kernel needs beside the values of the graph: a new initializer, shared by all tiers."""
+        if name not in self.model.graph.initializers:
+            tensor = ir.tensor(array, name=name)
+            kind = ir.TensorType(tensor.dtype)
+            value = ir.Value(name=name, shape=ir.Shape(array.shape), type=kind, const_value=tensor)
+            self.model.graph.register_initializer(value)
+        self._facts[name] = self.model.graph.initializers[name]
+        return name
+
     def packed(self, name: str, shape: Sequence[int], dtype: str, *, of: str) -> tuple[str, bool]:
         """Declare what dispatches make of `of`, at load where that is a weight (prepare=self.is_weight(of)).
 
