@@ -20,19 +20,24 @@ def lower_gather(op: FusedOp, ctx: Lowering) -> None:
     """Gather; one constant position is a slice, often a view."""
     step = only_step(op)
     data, index = step.inputs
-    shape, places = ctx.shape(data), ctx.shape(index)
-    axis = step.int("axis", 0) % len(shape)
-    strides, sizes = strides_of(shape), (*shape[:axis], *places, *shape[axis + 1 :])
-    steps = (*strides[:axis], *(0 for _ in places), *strides[axis + 1 :])
+    nest = slices_at(ctx.shape(data), index, ctx.shape(index), step.int("axis", 0))
     position = ctx.integers(index)
-    if position is not None and len(position) == 1:
-        (place,) = position
-        start = place + shape[axis] if place < 0 else place
-        rearrange(ctx, op.name, data, op.output, sizes, steps, start * strides[axis])
+    if position is not None and len(position) == 1 and nest.index:
+        ((size, stride),) = nest.index.axes
+        start = position[0] + size if position[0] < 0 else position[0]
+        rearrange(ctx, op.name, data, op.output, nest.sizes, nest.strides, start * stride)
         return
-    along = (*(0 for _ in shape[:axis]), *strides_of(places), *(0 for _ in shape[axis + 1 :]))
-    nest = Nest(sizes, steps, index=Index(index, along, ((shape[axis], strides[axis]),)))
     nested_copy(ctx, op.name, data, op.output, nest)
+
+
+def slices_at(shape: Sequence[int], index: str, places: Sequence[int], axis: int) -> Nest:
+    """The slices of a tensor of `shape` at the positions along `axis` that `index`, of shape `places`, holds."""
+    axis %= len(shape)
+    strides, none = strides_of(shape), (0,) * len(places)
+    sizes = (*shape[:axis], *places, *shape[axis + 1 :])
+    steps = (*strides[:axis], *none, *strides[axis + 1 :])
+    along = (*(0 for _ in shape[:axis]), *strides_of(places), *(0 for _ in shape[axis + 1 :]))
+    return Nest(sizes, steps, index=Index(index, along, ((shape[axis], strides[axis]),)))
 
 
 @lowers("GatherElements")
