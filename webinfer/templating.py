@@ -102,7 +102,17 @@ def _unpacked(b: Binding, scalar: str, i: str) -> str:
 
 _PACKING = """\
 fn unpack4(v: vec2<u32>) -> vec4<f32> { return vec4<f32>(unpack2x16float(v.x), unpack2x16float(v.y)); }
-fn pack4(v: vec4<f32>) -> vec2<u32> { return vec2<u32>(pack2x16float(v.xy), pack2x16float(v.zw)); }
+fn pack4(v: vec4<f32>) -> vec2<u32> {
+  // WGSL leaves what float16 cannot hold to the implementation: SwiftShader packs infinity as NaN, 1e-8 as 6e-8.
+  let bits = bitcast<vec4<u32>>(v);
+  let size = bits & vec4<u32>(0x7fffffffu);
+  let large = size >= vec4<u32>(0x477ff000u);
+  let zero = large | (size <= vec4<u32>(0x33000000u));
+  let usual = bitcast<vec4<f32>>(select(bits, bits & vec4<u32>(0x80000000u), zero));
+  let limit = select(vec4<u32>(0x7c00u), vec4<u32>(0x7e00u), size > vec4<u32>(0x7f800000u));
+  let beyond = select(vec4<u32>(0u), limit, large);
+  return vec2<u32>(pack2x16float(usual.xy), pack2x16float(usual.zw)) | beyond.xz | (beyond.yw << vec2<u32>(16u));
+}
 """
 _HALVES = """\
 fn unzip4(v: vec2<u32>) -> vec4<u32> { return vec4<u32>(v.x & 0xffffu, v.x >> 16u, v.y & 0xffffu, v.y >> 16u); }
