@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import onnx_ir as ir
+
 from webinfer.ops.expression import Call, Elementwise
 from webinfer.ops.lanes import LANE, bits, converted, kind
 
@@ -42,8 +44,16 @@ def _bit_cast(call: Call) -> str:
     return converted("bits_of_half({0})", "uint16", target)
 
 
+_TARGETS = tuple(
+    {"to": int(ir.DataType[name])}
+    for name in (
+        *("FLOAT", "FLOAT16", "BOOL"),
+        *("INT2", "INT4", "INT8", "INT16", "INT32", "INT64"),
+        *("UINT2", "UINT4", "UINT8", "UINT16", "UINT32", "UINT64"),
+    )
+)
 CASTS = {
-    "Cast": Elementwise(_cast, _cast, _cast, _cast, flops=0, result=_target),
-    "CastLike": Elementwise(_cast_like, _cast_like, _cast_like, _cast_like, flops=0, result=_like),
-    "BitCast": Elementwise(_bit_cast, _bit_cast, _bit_cast, _bit_cast, flops=0, result=_target),
+    "Cast": Elementwise(_cast, _cast, _cast, _cast, flops=0, result=_target, special=False, variants=_TARGETS),
+    "CastLike": Elementwise(_cast_like, _cast_like, _cast_like, _cast_like, flops=0, result=_like, special=False),
+    "BitCast": Elementwise(_bit_cast, _bit_cast, _bit_cast, _bit_cast, flops=0, result=_target, variants=_TARGETS),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import onnx_ir as ir
 
@@ -65,11 +66,11 @@ class Elementwise:
     """An operator: one expression per kind of element, None where it has none.
 
     integers: up to 32 bits, signed or not; results wrap. wides: 64 bits. `by` is the operand whose type selects the
-    expression, and the type of the result where `result` does not give another. per_axis: operands after the first lie along attribute `axis` of
-    the first, or in blocks of `block_size` there. flops: per element.
+    expression, and the type of the result where `result` does not give another. per_axis: operands after the first lie
+    along attribute `axis` of the first, or in blocks of `block_size` there. flops: per element.
 
     For tests: domain is the range of each operand, the last one repeated; `special`: also infinities, NaN and the ends
-    of integer types; `divides`: the last operand is not an integer 0.
+    of integer types; `divides`: the last operand is not an integer 0; variants: attributes, one node each.
     """
 
     floats: Expression | None = None
@@ -83,6 +84,7 @@ class Elementwise:
     domain: tuple[Range, ...] = ((-10.0, 10.0),)
     special: bool = True
     divides: bool = False
+    variants: tuple[Mapping[str, Any], ...] = ({},)
 
     def result_type(self, call: Call) -> str:
         """Element type of the result."""
