@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,9 @@ import onnx_ir as ir
 
 from exporters.onnx import Source, open_onnx
 from webinfer import __version__, manifest
+from webinfer.dims import constraints_of, sizes_of, symbols_of
 from webinfer.errors import SourceError
+from webinfer.expressions import extent
 from webinfer.feeds import seeded_feeds
 from webinfer.kernel import Kernel, LoweredProgram
 from webinfer.package import MANIFEST, check_destination, file_entries, portable_model, shard_weights, write_package
@@ -29,6 +32,8 @@ from webinfer.passes.specialise import Specialise
 from webinfer.plan import plan
 from webinfer.quality import BARS, compare_all
 from webinfer.reference import Reference
+from webinfer.samples import sample_sizes
+from webinfer.symbols import Symbol
 from webinfer.tiers import Tier, tiers_for
 
 FloatPrecision = Literal["fp32", "fp16"]
@@ -46,7 +51,7 @@ class Reporter(Protocol):
         """The stage that began last is done: what it changed, how long it took, remarks such as refusals, warnings."""
 
 
-def front_stages(dims: Mapping[str, int]) -> list[Stage]:
+def front_stages(dims: Mapping[str, int | Symbol]) -> list[Stage]:
     """What every precision shares."""
     return [FixDims(dims), Legalize(), FloatTypes(), Fold(), Fuse()]
 
@@ -62,7 +67,7 @@ def export(
     output: Path,
     *,
     precision: str,
-    dims: Mapping[str, tuple[int, int]],
+    dims: Mapping[str, int | Symbol],
     licences: Sequence[str],
     overwrite: bool,
     reporter: Reporter,
@@ -80,7 +85,7 @@ def export(
     track.end(f"open: {len(opened.model.graph)} nodes, opset {opened.model.opset_imports.get('', 0)}")
     _check_interface(opened)
     original = Reference(opened.path)
-    for stage in front_stages(_fixed(dims)):
+    for stage in front_stages(dims):
         track.run(stage, opened.model)
     for chosen in precisions:
         model = opened.model.clone()
@@ -166,13 +171,6 @@ def chosen_precisions(name: str) -> Sequence[FloatPrecision]:
     raise SourceError(f"--precision {name}: expected one of {', '.join(PRECISIONS)}")
 
 
-def _fixed(dims: Mapping[str, tuple[int, int]]) -> dict[str, int]:
-    for name, (low, high) in dims.items():
-        if low != high:
-            raise SourceError(f"--dim {name}={low}..{high}: ranges are not supported yet; fix the size, {name}={high}")
-    return {name: low for name, (low, _) in dims.items()}
-
-
 def _provenance(opened: Source, licences: Sequence[str]) -> manifest.Provenance:
     return manifest.Provenance(
         source=opened.path.name,
@@ -205,8 +203,9 @@ def _quality(original: Reference, model: ir.Model) -> manifest.Quality:
     worst = 0.0
     specs = [_spec(v) for v in model.graph.inputs]
     compiled = Reference(ir.to_proto(model))
-    for seed in range(_QUALITY_RUNS):
-        feeds = seeded_feeds(specs, seed)
+    choices = sample_sizes(symbols_of(model.graph.inputs).values(), (c.zero for c in constraints_of(model)))
+    for seed, sizes in itertools.islice(enumerate(itertools.cycle(choices)), max(_QUALITY_RUNS, len(choices))):
+        feeds = seeded_feeds(specs, seed, sizes)
         for difference in compare_all(original.run(feeds), compiled.run(feeds)):
             worst = max(worst, difference.max_abs if difference.mismatched == 0 else float("inf"))
     if not np.isfinite(worst):
@@ -214,7 +213,7 @@ def _quality(original: Reference, model: ir.Model) -> manifest.Quality:
             f"{original.origin}: expected finite outputs on random inputs, found others in the source or in "
             "the compiled model; export with --precision fp32, or correct the model"
         )
-    return manifest.Quality(metric="max_abs_error", value=worst, runs=_QUALITY_RUNS)
+    return manifest.Quality(metric="max_abs_error", value=worst, runs=max(_QUALITY_RUNS, len(choices)))
 
 
 def compile_model(
@@ -226,7 +225,7 @@ def compile_model(
     provenance: manifest.Provenance | None = None,
     quality: dict[str, manifest.Quality] | None = None,
 ) -> dict[str, bytes]:
-    """Lower, plan and package a fused model with static shapes: path -> bytes of every file of the package."""
+    """Lower, plan and package a fused model whose shapes are known: path -> bytes of every file of the package."""
     lowered = {tier.id: lower(model, tier) for tier in tiers}
     files, weights = shard_weights(_weights(model, lowered.values()))
     programs = [plan(lowered[tier.id], tier, weights) for tier in tiers]
@@ -244,8 +243,8 @@ def compile_model(
             manifest.Component(
                 name=name,
                 model=f"{name}.onnx",
-                symbols={},
-                constraints=[],
+                symbols={n: _bounds(s) for n, s in symbols_of(model.graph.inputs).items()},
+                constraints=[manifest.Constraint(zero=str(c.zero), text=c.text) for c in constraints_of(model)],
                 inputs=[_spec(v) for v in model.graph.inputs],
                 outputs=[_spec(v) for v in model.graph.outputs],
                 weights=list(weights.values()),
@@ -279,7 +278,12 @@ def _weights(model: ir.Model, programs: Iterable[LoweredProgram]) -> dict[str, n
 def _spec(value: ir.Value) -> manifest.TensorSpec:
     assert value.shape is not None
     assert value.dtype is not None
-    return manifest.TensorSpec(name=value.name or "", dtype=_dtype(value.dtype), shape=[int(d) for d in value.shape])  # type: ignore[arg-type]
+    shape = [extent(d) for d in sizes_of(value.shape)]
+    return manifest.TensorSpec(name=value.name or "", dtype=_dtype(value.dtype), shape=shape)  # type: ignore[arg-type]
+
+
+def _bounds(symbol: Symbol) -> manifest.SymbolBounds:
+    return manifest.SymbolBounds(minimum=symbol.minimum, maximum=symbol.maximum, multiple=symbol.multiple)
 
 
 def _kernel(k: Kernel) -> manifest.Kernel:

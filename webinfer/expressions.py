@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from webinfer.symbols import Size, maximum, minimum, quotient, remainder
+from webinfer.symbols import Size, Sym, maximum, minimum, quotient, remainder
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -21,6 +21,11 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mod: remainder,
 }
 _FUNCTIONS: dict[str, Callable[..., Any]] = {"min": minimum, "max": maximum}
+
+
+def extent(size: Size) -> int | str:
+    """What a manifest holds for a size: the number, or the text of its expression."""
+    return str(size) if isinstance(size, Sym) else size
 
 
 def parse(text: str, sizes: Mapping[str, Size]) -> Size:

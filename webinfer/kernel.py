@@ -6,9 +6,13 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
+from webinfer.symbols import Sym
+
 Access = Literal["read", "read_write"]
 ParamType = Literal["u32", "i32", "f32"]
 
+# Storage bindings must start at a multiple of this on every device (WebGPU's default minStorageBufferOffsetAlignment).
+ALIGNMENT = 256
 # Bytes of one element in GPU memory. WGSL has 32-bit words: a 64-bit integer is a vec2<u32> (low word first), integers
 # below 32 bits and bool take a word each; float16 is stored in pairs.
 ITEMSIZE = {
@@ -20,7 +24,17 @@ ITEMSIZE = {
     **dict.fromkeys(("uint32", "uint16", "uint8", "uint4", "uint2", "bool"), 4),
 }
 # Bits of one element of an initializer that lies in GPU memory as ONNX packs it, several to a word, lowest bits first.
-PACKED_BITS = {"int16": 16, "uint16": 16, "int8": 8, "uint8": 8, "bool": 8, "int4": 4, "uint4": 4, "int2": 2, "uint2": 2}
+PACKED_BITS = {
+    "int16": 16,
+    "uint16": 16,
+    "int8": 8,
+    "uint8": 8,
+    "bool": 8,
+    "int4": 4,
+    "uint4": 4,
+    "int2": 2,
+    "uint2": 2,
+}
 
 # Element type and packing as which a kernel that only moves elements binds a tensor: bits pass as they are, NaN included.
 # A 64-bit integer is two words side by side; types that are not listed are words already.
@@ -94,7 +108,10 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Dispatch:
-    """One dispatch of a kernel. `args` are value names, one per binding; outputs are the read_write ones."""
+    """One dispatch of a kernel. `args` are value names, one per binding; outputs are the read_write ones.
+
+    Parameters and workgroup counts may be Syms; `flops` and `bytes` count at the largest sizes.
+    """
 
     kernel: Kernel
     args: tuple[str, ...]
@@ -119,6 +136,8 @@ class Dispatch:
 class Value:
     """A tensor of the lowered program. A view shares the storage of `base` from element `offset` on.
 
+    Sizes and offsets may be Syms, for which type checkers see int. Elements lie contiguously at the sizes of the run.
+
     packed: an initializer whose elements lie as ONNX packs them (PACKED_BITS), not in ITEMSIZE bytes each.
     """
 
@@ -134,6 +153,12 @@ class Value:
     def elements(self) -> int:
         """Number of elements; 1 for a scalar."""
         return math.prod(self.shape)
+
+    @property
+    def binding_start(self) -> int:
+        """Byte of the base at which bindings start: aligned, and before all places where the value may lie."""
+        aligned = self.offset * ITEMSIZE[self.dtype] // ALIGNMENT * ALIGNMENT
+        return 0 if isinstance(aligned, Sym) else aligned
 
     @property
     def bytes(self) -> int:

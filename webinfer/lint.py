@@ -16,6 +16,7 @@ from webinfer.errors import GraphError, UnsupportedError
 from webinfer.kernel import Dispatch
 from webinfer.passes.contract import operands
 from webinfer.passes.lower import Fault, lower_what_can_be
+from webinfer.symbols import Symbol
 from webinfer.tiers import Tier, all_tiers, tiers_for
 
 # Shares of a model's time from which on a node's cost is worth a remark.
@@ -108,13 +109,13 @@ class _Run:
         return predict((d for own in self.work.values() for d in own), self.sku, self.tier.precision).ms
 
 
-def lint(source: Path, target: str, *, precision: str, dims: Mapping[str, tuple[int, int]]) -> ModelLint:
+def lint(source: Path, target: str, *, precision: str, dims: Mapping[str, int | Symbol]) -> ModelLint:
     """Compile `source` as far as it goes. Raises SourceError for a file that is no valid model."""
     opened = open_onnx(source)
     notes: list[str] = []
     warnings: list[str] = []
     try:
-        for stage in front_stages({name: high for name, (_, high) in dims.items()}):
+        for stage in front_stages(dims):
             changes = stage.run(opened.model).changes
             warnings += changes.warnings
             notes += changes.notes if stage.name == "fuse" else ()

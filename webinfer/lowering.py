@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import onnx_ir as ir
 
+from webinfer.dims import is_known, sizes_of
 from webinfer.errors import GraphError, UnsupportedError
 from webinfer.fused import FusedOp
 from webinfer.kernel import (
@@ -27,11 +28,11 @@ from webinfer.kernel import (
     Value,
     element_type,
 )
+from webinfer.shape_data import integers
+from webinfer.symbols import Sym, Undecided, largest, minimum
 from webinfer.templating import render
 from webinfer.tiers import Tier
 
-# Storage bindings must start at a multiple of this on every device (WebGPU's default minStorageBufferOffsetAlignment).
-ALIGNMENT = 256
 MAX_WORKGROUPS = 65_535
 
 Lower = Callable[[FusedOp, "Lowering"], None]
@@ -76,10 +77,14 @@ def ceil_div(a: int, b: int) -> int:
 
 
 def grid(workgroups: int) -> tuple[int, int, int]:
-    """Fold a flat count of workgroups over x, y, z, at least one; kernels bounds-check (lib/index.wgsl.j2)."""
-    x = min(max(workgroups, 1), MAX_WORKGROUPS)
-    y = min(max(ceil_div(workgroups, x), 1), MAX_WORKGROUPS)
-    return (x, y, max(ceil_div(workgroups, x * y), 1))
+    """Fold a flat count of workgroups over x, y, z; kernels bounds-check (lib/index.wgsl.j2).
+
+    At least one workgroup, but for a count that is 0 at some sizes: there is nothing to do then.
+    """
+    count = workgroups if isinstance(workgroups, Sym) else max(workgroups, 1)
+    x = minimum(count, MAX_WORKGROUPS)
+    y = minimum(ceil_div(count, x), MAX_WORKGROUPS)
+    return (x, y, ceil_div(count, x * y))
 
 
 class Lowering:
@@ -90,6 +95,7 @@ class Lowering:
         self.tier = tier
         self.program = LoweredProgram()
         self._facts: dict[str, ir.Value] = {}
+        self._written: set[str] = set()  # shape tensors that a dispatch has written, because a kernel reads them
         for value in model.graph.inputs:
             self._facts[value.name or ""] = value
             self._declare(value, "input")
@@ -104,10 +110,10 @@ class Lowering:
     # -- facts -------------------------------------------------------------------------------------------------------
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Static shape of a value."""
+        """Sizes of a value; Syms, for which type checkers see int, where they depend on the inputs' sizes."""
         if name in self.program.values:
             return self.program.values[name].shape
-        return _static_shape(self._facts[name])
+        return _sizes(self._facts[name])
 
     def dtype(self, name: str) -> str:
         """Element type of a value, in ONNX's spelling ("float32")."""
@@ -133,8 +139,8 @@ class Lowering:
 
         None where it is omitted, or computed from more than the sizes of the inputs.
         """
-        array = self.constant(name)
-        return None if array is None else [int(v) for v in array.reshape(-1)]
+        array = integers(self._facts.get(name))
+        return None if array is None else list(array.reshape(-1))
 
     def is_weight(self, name: str) -> bool:
         """True for initializers and for what `prepare` made of them."""
@@ -207,21 +213,25 @@ class Lowering:
         bindings, bases = [], []
         for o in operands:
             value = self._value(o.value)
+            if o.access == "read":
+                self._write_shape_tensor(value.base or value.name)
             dtype, packed = value.dtype, value.packed
-            remainder = value.offset * ITEMSIZE[dtype] % ALIGNMENT
+            remainder = value.offset * ITEMSIZE[dtype] - value.binding_start
             item = ITEMSIZE[dtype]
             if o.bits and dtype in MOVED_AS:
                 dtype, packed = MOVED_AS[dtype]
                 item = min(item, 4)
             base = remainder // (item * o.width)
-            bindings.append(Binding(o.name, o.access, dtype, o.width, remainder > 0, packed, o.atomic))
-            if remainder:
+            bindings.append(Binding(o.name, o.access, dtype, o.width, remainder != 0, packed, o.atomic))
+            if remainder != 0:
                 bases.append((Param(f"{o.name}_base"), base))
         if len(bindings) > self.tier.limit("maxStorageBuffersPerShaderStage"):
             raise GraphError(
                 f"{template} ({node}): {len(bindings)} storage bindings, the tier allows "
                 f"{self.tier.limit('maxStorageBuffersPerShaderStage')}"
             )
+        if any(isinstance(n, Sym) for n in workgroup_size):
+            raise Undecided(f"it needs the workgroup size {workgroup_size} as fixed numbers")
         declared = [*[_param(n, v) for n, v in {**(params or {}), **(scalars or {})}.items()], *bases]
         kernel = render(
             template,
@@ -233,24 +243,53 @@ class Lowering:
             workgroup_storage_bytes=workgroup_storage_bytes,
             variables=variables,
         )
-        moved = sum(self._value(o.value).bytes for o in operands)
-        dispatch = Dispatch(
-            kernel, tuple(o.value for o in operands), tuple(v for _, v in declared), workgroups, node, flops, moved
-        )
+        moved = sum(largest(self._value(o.value).bytes) for o in operands)
+        numbers = tuple(v for _, v in declared)
+        args = tuple(o.value for o in operands)
+        dispatch = Dispatch(kernel, args, numbers, workgroups, node, largest(flops), moved)
         (self.program.prepare if prepare else self.program.dispatches).append(dispatch)
+
+    # -- shape tensors -----------------------------------------------------------------------------------------------
+
+    def is_shape_tensor(self, node: ir.Node) -> bool:
+        """Whether the node's result is known from the sizes alone, so that it needs no kernel."""
+        return len(node.outputs) == 1 and integers(node.outputs[0]) is not None
+
+    def write_shape_outputs(self) -> None:
+        """Write the shape tensors that are outputs of the graph."""
+        for name in sorted(self._outputs):
+            self._write_shape_tensor(name)
+
+    def _write_shape_tensor(self, name: str) -> None:
+        """Write a shape tensor once, before its first reader."""
+        fact = self._facts.get(name)
+        elements = None if fact is None or fact.producer() is None else self.integers(name)
+        if elements is None or name in self._written:
+            return
+        self._written.add(name)
+        self.emit(
+            "integers",
+            node=name,
+            operands=[Operand("out", name, "read_write", width=4 if self.element(name) == "f32" else 1)],
+            workgroups=(1, 1, 1),
+            workgroup_size=(1, 1, 1),
+            params={f"v{k}:i32": value for k, value in enumerate(elements)},
+            count=len(elements),
+            element=self.element(name),
+        )
 
     # -- internals ---------------------------------------------------------------------------------------------------
 
     def _declare(self, value: ir.Value, kind: Literal["input", "output", "activation"]) -> None:
         name = value.name or ""
-        self.program.values[name] = Value(name, _dtype(value), _static_shape(value), kind)
+        self.program.values[name] = Value(name, _dtype(value), _sizes(value), kind)
 
     def _value(self, name: str) -> Value:
         if name not in self.program.values:
             fact = self._facts[name]
             dtype = _dtype(fact)
             packed = dtype in PACKED_BITS
-            self.program.values[name] = Value(name, dtype, _static_shape(fact), "weight", packed=packed)
+            self.program.values[name] = Value(name, dtype, _sizes(fact), "weight", packed=packed)
         return self.program.values[name]
 
 
@@ -260,10 +299,10 @@ def _param(name: str, value: int | float) -> tuple[Param, int | float]:
     return Param(stem, kind), value
 
 
-def _static_shape(value: ir.Value) -> tuple[int, ...]:
-    if value.shape is None or not all(isinstance(d, int) for d in value.shape):
-        raise UnsupportedError(f"value {value.name}: shape {value.shape} is not static; fix it with --dim NAME=N")
-    return tuple(int(d) for d in value.shape)  # type: ignore[arg-type]
+def _sizes(value: ir.Value) -> tuple[int, ...]:
+    if value.shape is None or not is_known(value.shape):
+        raise UnsupportedError(f"value {value.name}: shape {value.shape} is not known; fix it with --dim NAME=N")
+    return sizes_of(value.shape)
 
 
 def _dtype(value: ir.Value) -> str:

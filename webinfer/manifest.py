@@ -135,8 +135,8 @@ class Dispatch(Model):
     kernel: str
     node: str
     args: list[Span]
-    params: list[int | float | NonFinite]
-    workgroups: Triple
+    params: list[int | float | NonFinite | Expression]
+    workgroups: Annotated[list[Positive | Expression], Field(min_length=3, max_length=3)]
     flops: Natural
     bytes: Natural
 

@@ -12,6 +12,7 @@ import onnx
 
 from webinfer.devices import Device, user_dir
 from webinfer.errors import DeviceError, InputError
+from webinfer.feeds import samples_of, shape_at
 from webinfer.manifest import Component
 from webinfer.resources import data_dir
 from webinfer.session import DeviceSession, LoadedModel
@@ -55,7 +56,8 @@ def open_peer(
 def _fixed_dims(original: Path, component: Component) -> dict[str, int]:
     """Sizes of the original's symbolic input dimensions, by symbol."""
     graph = onnx.load(str(original), load_external_data=False).graph
-    shapes = {spec.name: spec.shape for spec in component.inputs}
+    sizes = samples_of(component)[0]
+    shapes = {spec.name: shape_at(spec.shape, sizes) for spec in component.inputs}
     dims: dict[str, int] = {}
     for value in graph.input:
         for dim, size in zip(value.type.tensor_type.shape.dim, shapes.get(value.name, []), strict=False):

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 from webinfer import manifest
 from webinfer.errors import PlanError
-from webinfer.kernel import ITEMSIZE, Dispatch, LoweredProgram, Value
-from webinfer.lowering import ALIGNMENT
+from webinfer.expressions import extent
+from webinfer.kernel import ALIGNMENT, ITEMSIZE, Dispatch, LoweredProgram, Value
+from webinfer.symbols import largest
 from webinfer.tiers import Tier
 
 
@@ -61,7 +62,7 @@ def align(size: int, to: int = ALIGNMENT) -> int:
 
 def stored_bytes(value: Value) -> int:
     """Bytes of a value in GPU memory: elements padded to 16 bytes, since kernels load 4 elements at a time."""
-    return max(align(value.bytes, 16), 16)
+    return max(align(largest(value.bytes), 16), 16)
 
 
 def root(program: LoweredProgram, name: str) -> str:
@@ -206,7 +207,7 @@ def plan(program: LoweredProgram, tier: Tier, weights: dict[str, manifest.Weight
         if value.kind != "weight" and base in spans and value.elements and (not value.base or name in interface):
             tensors[name] = manifest.PlannedTensor(
                 dtype=value.dtype,  # type: ignore[arg-type]
-                shape=list(value.shape),
+                shape=[extent(d) for d in value.shape],
                 span=_value_span(value, spans[base]),
                 producer=producer.get(base, -1),
             )
@@ -243,7 +244,7 @@ def _value_span(value: Value, base: manifest.Span) -> manifest.Span:
         return base
     item = ITEMSIZE[value.dtype]
     return manifest.Span(
-        buffer=base.buffer, offset=base.offset + value.offset * item, size_bytes=max(value.bytes, 1)
+        buffer=base.buffer, offset=base.offset + value.offset * item, size_bytes=max(largest(value.bytes), 1)
     )
 
 
@@ -253,8 +254,8 @@ def _dispatch(d: Dispatch, program: LoweredProgram, spans: dict[str, manifest.Sp
         value = program.values[name]
         base = spans[root(program, name)]
         # Views bind from the aligned offset below; the kernel adds the remainder (`<name>_base`).
-        start = value.offset * ITEMSIZE[value.dtype] // ALIGNMENT * ALIGNMENT
-        end = align(value.offset * ITEMSIZE[value.dtype] + value.bytes, 16)
+        start = value.binding_start
+        end = align(largest(value.offset * ITEMSIZE[value.dtype] + value.bytes), 16)
         args.append(
             manifest.Span(
                 buffer=base.buffer, offset=base.offset + start, size_bytes=max(min(end, base.size_bytes) - start, 16)
@@ -264,8 +265,10 @@ def _dispatch(d: Dispatch, program: LoweredProgram, spans: dict[str, manifest.Sp
         kernel=d.kernel.name,
         node=d.node,
         args=args,
-        params=[p if math.isfinite(p) else _NON_FINITE[str(p)] for p in d.params],
-        workgroups=list(d.workgroups),
+        params=[
+            extent(p) if not isinstance(p, float) else p if math.isfinite(p) else _NON_FINITE[str(p)] for p in d.params
+        ],
+        workgroups=[extent(n) for n in d.workgroups],
         flops=d.flops,
         bytes=d.bytes,
     )

@@ -133,6 +133,9 @@ class Sym:
     def __hash__(self) -> int:
         return hash(tuple(self._terms.items()))
 
+    def __abs__(self) -> Size:
+        return self if self >= 0 else -self
+
     def __bool__(self) -> bool:
         return self != 0
 

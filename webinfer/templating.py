@@ -22,7 +22,15 @@ import jinja2
 from webinfer.errors import GraphError
 from webinfer.kernel import ITEMSIZE, PACKED_BITS, Binding, Kernel, Param, element_type
 from webinfer.resources import data_dir
+from webinfer.symbols import Sym, Undecided
 from webinfer.tiers import Tier
+
+
+def _fixed(value: Any) -> Any:
+    """What a template writes; raises Undecided for a size, which would be baked into the shader."""
+    if isinstance(value, Sym):
+        raise Undecided(f"its shader needs {value} as a fixed number")
+    return value
 
 
 @cache
@@ -36,6 +44,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
+        finalize=_fixed,
     )
 
 

@@ -26,7 +26,8 @@ def _expression(rng: random.Random, depth: int) -> Size:
 
 
 def _shared() -> dict[str, Any]:
-    rng, cases = random.Random(0), {}
+    rng = random.Random(0)
+    cases: dict[str, Size] = {}
     while len(cases) < CASES:
         value = _expression(rng, 4)
         if isinstance(value, Sym) and len(str(value)) < 200:
@@ -35,9 +36,7 @@ def _shared() -> dict[str, Any]:
     points = [list(p) for p in itertools.product(*ranges)]
     names = [s.name for s in SYMBOLS]
     return {
-        "symbols": {
-            s.name: {"minimum": s.minimum, "maximum": s.maximum, "multiple": s.multiple} for s in SYMBOLS
-        },
+        "symbols": {s.name: {"minimum": s.minimum, "maximum": s.maximum, "multiple": s.multiple} for s in SYMBOLS},
         "cases": [
             {"text": text, "values": [[p, evaluate(value, dict(zip(names, p, strict=True)))] for p in points]}
             for text, value in cases.items()

@@ -16,7 +16,7 @@ from webinfer.commands.printing import print_result, table
 from webinfer.commands.run import only_component
 from webinfer.devices import Device, default_device, find_device
 from webinfer.errors import CheckFailed, InputError
-from webinfer.feeds import seeded_feeds
+from webinfer.feeds import samples_of, seeded_feeds
 from webinfer.manifest import Component, Manifest
 from webinfer.package import read_package, sha256, verify_hashes
 from webinfer.peers import check_peer, open_peer
@@ -71,7 +71,7 @@ def bench(
     for name in against:
         check_peer(name, device)
     original = _original(folder, package, source) if against or source else folder / component.model
-    feeds = seeded_feeds(component.inputs, seed)
+    feeds = seeded_feeds(component.inputs, seed, samples_of(component)[0])
     reference = Reference(original)
     expected = reference.run(feeds)
     with ExitStack() as stack:

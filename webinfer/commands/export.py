@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import keyword
 import re
 import resource
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -17,25 +18,45 @@ from rich.progress import Progress as Bar
 from webinfer.commands.printing import print_result
 from webinfer.errors import InputError
 from webinfer.package import MANIFEST, read_package
+from webinfer.symbols import Symbol
 
 # Linux counts ru_maxrss in KiB, macOS in bytes.
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
-def parse_dims(pairs: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """`NAME=N` or `NAME=MIN..MAX` as name -> (minimum, maximum). Raises InputError naming the pair."""
-    dims: dict[str, tuple[int, int]] = {}
+def parse_dims(pairs: Sequence[str]) -> dict[str, int | Symbol]:
+    """`NAME=N`, `NAME=MIN..MAX` or `NAME=MIN..MAX:MULTIPLE` as name -> size or bounds.
+
+    Raises InputError naming the pair.
+    """
+    dims: dict[str, int | Symbol] = {}
     for pair in pairs:
-        match = re.fullmatch(r"([^=]+)=(\d+)(?:\.\.(\d+))?", pair)
+        match = re.fullmatch(r"([^=]+)=(\d+)(?:\.\.(\d+)(?::(\d+))?)?", pair)
         if match is None:
-            raise InputError(f"--dim {pair!r}: expected NAME=N or NAME=MIN..MAX, for example --dim batch=1")
-        name, low, high = match[1], int(match[2]), int(match[3] or match[2])
-        if not 1 <= low <= high:
-            raise InputError(f"--dim {pair!r}: expected 1 <= MIN <= MAX")
+            raise InputError(
+                f"--dim {pair!r}: expected NAME=N or NAME=MIN..MAX[:MULTIPLE], for example --dim seq=1..128"
+            )
+        name, low, high, multiple = match[1], int(match[2]), int(match[3] or match[2]), int(match[4] or 1)
         if name in dims:
             raise InputError(f"--dim {name}: given twice; give each dimension once")
-        dims[name] = (low, high)
+        if low == high:
+            if low < 1:
+                raise InputError(f"--dim {pair!r}: a fixed size is at least 1")
+            dims[name] = low
+        elif low > high or multiple < 1 or low % multiple or high % multiple:
+            raise InputError(f"--dim {pair!r}: expected MIN <= MAX, both of them multiples of MULTIPLE")
+        else:
+            dims[name] = Symbol(symbol_name(name, dims), low, high, multiple)
     return dims
+
+
+def symbol_name(name: str, taken: Mapping[str, object]) -> str:
+    """`name` as expressions can spell it: letters, digits and underscores, no name twice."""
+    stem = re.sub(r"\W", "_", name, flags=re.ASCII)
+    if not stem.isidentifier() or stem in ("min", "max") or keyword.iskeyword(stem):
+        stem = f"size_{stem}"
+    used = {d.name for d in taken.values() if isinstance(d, Symbol)}
+    return next(s for s in (stem, *(f"{stem}_{n}" for n in range(2, len(used) + 3))) if s not in used)
 
 
 class Progress:

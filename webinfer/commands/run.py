@@ -11,7 +11,7 @@ import numpy as np
 from webinfer.commands.printing import print_result
 from webinfer.devices import DeviceFacts, default_device, find_device
 from webinfer.errors import InputError, PackageError
-from webinfer.feeds import check_feeds, read_inputs
+from webinfer.feeds import check_feeds, read_inputs, sizes_given
 from webinfer.manifest import Component, Manifest
 from webinfer.package import read_package, verify_hashes
 from webinfer.session import DeviceSession, LoadedModel
@@ -56,7 +56,7 @@ def run(folder: Path, inputs: list[str], output: Path, device_id: str | None, ti
     package = read_package(folder)
     component = only_component(package, folder)
     feeds = read_inputs(inputs)
-    check_feeds(component.inputs, feeds)
+    check_feeds(component.inputs, feeds, sizes_given(component, feeds))
     if output.suffix != ".npz" or not output.parent.is_dir():
         raise InputError(f"-o {output}: expected a path ending in .npz inside an existing folder")
     verify_hashes(folder, package)

@@ -11,6 +11,8 @@ from webinfer.fused import DOMAIN, PROLOGUES
 from webinfer.fusions.outline import Part, parts_of
 from webinfer.fusions.rewrite import FLOATS, elements, scalar, sole_consumer
 from webinfer.ops.elementwise import ELEMENTWISE
+from webinfer.shape_data import integers
+from webinfer.symbols import largest
 
 ANCHORS = frozenset(
     {
@@ -31,10 +33,15 @@ _TINY = 64
 
 
 def is_elementwise(node: ir.Node) -> bool:
-    """Whether lowering can evaluate `node` element by element: a known operator, float in and float out."""
+    """Whether lowering can evaluate `node` element by element: a known operator, float in and float out.
+
+    What the sizes alone decide needs no kernel.
+    """
     if node.domain not in ("", DOMAIN) or node.op_type not in ELEMENTWISE or len(node.outputs) != 1:
         return False
     if node.op_type in ("Min", "Max") and len(node.inputs) != 2:
+        return False
+    if integers(node.outputs[0]) is not None:
         return False
     values = [*node.outputs, *(v for v in node.inputs if v is not None)]
     return all(v.dtype in FLOATS for v in values)
@@ -72,7 +79,7 @@ def absorbable(value: ir.Value) -> ir.Node | None:
     producer = value.producer()
     if producer is None or not is_elementwise(producer) or value.is_graph_output():
         return None
-    return producer if sole_consumer(value) is not None or elements(value) <= _TINY else None
+    return producer if sole_consumer(value) is not None or largest(elements(value)) <= _TINY else None
 
 
 def kept(nodes: Sequence[ir.Node], output: ir.Value) -> tuple[ir.Node, ...]:

@@ -13,6 +13,8 @@ import numpy.typing as npt
 import onnx_ir as ir
 from onnxscript.rewriter import pattern
 
+from webinfer.dims import sizes_of
+
 FLOATS = frozenset({ir.DataType.FLOAT, ir.DataType.FLOAT16})
 
 
@@ -115,10 +117,10 @@ class RuleFusion(Fusion):
 
 
 def shape_of(value: ir.Value | None) -> tuple[int, ...]:
-    """Static shape; stages before guarantee it."""
+    """Sizes of a value; stages before guarantee that they are known."""
     assert value is not None
     assert value.shape is not None
-    return tuple(int(d) for d in value.shape)  # type: ignore[arg-type]
+    return sizes_of(value.shape)
 
 
 def constant(value: ir.Value | None) -> npt.NDArray[Any] | None:

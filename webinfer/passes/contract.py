@@ -12,6 +12,7 @@ from typing import ClassVar, Self
 import onnx_ir as ir
 from onnx_ir.passes import common
 
+from webinfer.dims import is_known
 from webinfer.errors import GraphError
 
 
@@ -127,9 +128,9 @@ def dynamic_value(model: ir.Model) -> str | None:
         for value in node.outputs:
             if not value.name:
                 continue
-            if value.shape is None or not value.shape.is_static():
+            if not is_known(value.shape):
                 shape = "unknown" if value.shape is None else str(value.shape)
-                return f"value {value.name!r} of node {describe(node)} has the shape {shape}, which is not static"
+                return f"value {value.name!r} of node {describe(node)} has the shape {shape}, not known before it runs"
             if value.dtype is None:
                 return f"value {value.name!r} of node {describe(node)} has no known element type"
     return None

@@ -13,11 +13,15 @@ import onnx_ir as ir
 from onnx_ir.passes import common
 from onnxscript.optimizer._constant_folding import FoldConstantsPass
 
+from webinfer.dims import is_known, symbols_of
 from webinfer.errors import UnsupportedError
 from webinfer.passes.contract import Changes, Stage, describe, dynamic_value, operands
 from webinfer.passes.control_flow import unroll
 from webinfer.passes.expand import expand
+from webinfer.passes.infer_sizes import infer_sizes
 from webinfer.reference import run_reference
+from webinfer.shape_data import integers
+from webinfer.symbols import Sym
 
 # onnxscript folds with Python kernels; larger sizes go to ONNX Runtime, which is what the source is compared with.
 _SMALL_INPUT, _SMALL_OUTPUT = 1024, 8192
@@ -32,7 +36,7 @@ _SHAPE_OF_INPUT = frozenset({"GroupNormalization"})
 
 @dataclass(frozen=True)
 class Fold(Stage):
-    """Requires static inputs; ensures that every shape and element type is known, and that nodes make all outputs.
+    """Requires inputs of known sizes; ensures known shapes and element types, and that nodes make all outputs.
 
     Control flow is unrolled and operators without a kernel are expanded between the rounds of folding, since each makes
     work for the others.
@@ -68,8 +72,8 @@ class Fold(Stage):
         return Changes(counts)
 
     def requires(self, model: ir.Model) -> str | None:
-        """Static inputs."""
-        loose = [v.name for v in model.graph.inputs if v.shape is None or not v.shape.is_static()]
+        """Inputs of known sizes."""
+        loose = [v.name for v in model.graph.inputs if not is_known(v.shape)]
         return f"input {loose[0]!r} is dynamic" if loose else super().requires(model)
 
     def ensures(self, model: ir.Model) -> str | None:
@@ -78,10 +82,32 @@ class Fold(Stage):
 
 
 def _infer(model: ir.Model) -> None:
+    """Shapes and element types; where sizes are open, also the elements of shape tensors."""
+    if symbols_of(model.graph.inputs):
+        infer_sizes(model)
+        _fix_shape_tensors(model)
+        return
     for node in model.graph:
         if node.op_type in _SHAPE_OF_INPUT and not node.domain and node.inputs[0] is not None:
             node.outputs[0].shape, node.outputs[0].type = node.inputs[0].shape, node.inputs[0].type
     common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(model)
+
+
+def _fix_shape_tensors(model: ir.Model) -> None:
+    """Shape tensors that do not depend on the sizes after all become initializers."""
+    for node in model.graph:
+        (value, *others) = node.outputs
+        elements = None if others or value.dtype is None or value.is_graph_output() else integers(value)
+        if elements is None or not value.uses() or any(isinstance(v, Sym) for v in elements.flat):
+            continue
+        assert value.dtype is not None
+        name, value.name = value.name, f"{value.name}/sizes"
+        tensor = ir.tensor(elements.astype(value.dtype.numpy()), name=name)
+        fixed = ir.Value(
+            name=name, shape=ir.Shape(elements.shape), type=ir.TensorType(tensor.dtype), const_value=tensor
+        )
+        model.graph.register_initializer(fixed)
+        value.replace_all_uses_with(fixed)
 
 
 def _make_outputs(model: ir.Model, names: list[str | None]) -> None:
@@ -118,7 +144,7 @@ def _initializer(graph: ir.Graph, constant: ir.Node) -> ir.Value:
 
 def _refuse_unsized(model: ir.Model) -> None:
     """Raise UnsupportedError where results have no static shape, listing the nodes that bring it about."""
-    unsized = {o for n in model.graph for o in n.outputs if o.name and (o.shape is None or not o.shape.is_static())}
+    unsized = {o for n in model.graph for o in n.outputs if o.name and not is_known(o.shape)}
     causes = [n for n in model.graph if unsized.intersection(n.outputs) and not unsized.intersection(n.inputs)]
     if causes:
         lines = [f"{describe(n)}({operands(n)}): its result has no size before it runs" for n in causes]
@@ -129,7 +155,7 @@ def _refuse_unsized(model: ir.Model) -> None:
 
 
 def _fingerprint(model: ir.Model) -> tuple[int, int, int]:
-    known = sum(o.shape is not None and o.shape.is_static() for n in model.graph for o in n.outputs)
+    known = sum(is_known(o.shape) for n in model.graph for o in n.outputs)
     return len(model.graph), len(model.graph.initializers), known
 
 
@@ -143,6 +169,10 @@ def _fold_small(model: ir.Model) -> int:
     before = len(model.graph)
     FoldConstantsPass(shape_inference=True, input_size_limit=_SMALL_INPUT, output_size_limit=_SMALL_OUTPUT)(model)
     common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
+    for value in model.graph.initializers.values():
+        array = None if value.const_value is None else value.const_value.raw
+        if isinstance(array, np.ndarray) and not array.flags.c_contiguous:  # the result of a folded Transpose
+            value.const_value = ir.tensor(np.ascontiguousarray(array), dtype=value.dtype, name=value.name)
     return before - len(model.graph)
 
 
@@ -229,7 +259,7 @@ def _remove_noops(model: ir.Model) -> int:
 
 def _is_noop(node: ir.Node, source: ir.Value) -> bool:
     output = node.outputs[0]
-    same = source.shape is not None and source.shape.is_static() and output.shape == source.shape
+    same = is_known(source.shape) and output.shape == source.shape
     match node.op_type:
         case "Identity":
             return True

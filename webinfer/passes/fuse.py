@@ -15,17 +15,18 @@ from webinfer.fusions import all_fusions
 from webinfer.fusions.rewrite import Fusion, Refusal, Rewrite
 from webinfer.fusions.verify import Verifier
 from webinfer.passes.contract import Changes, Stage, describe, dynamic_value
+from webinfer.symbols import Undecided
 
 
 @dataclass(frozen=True)
 class _Fusing(Stage):
-    """Requires static shapes; ensures them again, and that every function that is called exists and is used."""
+    """Requires known shapes; ensures them again, and that every function that is called exists and is used."""
 
     verify: bool = True
     kind: ClassVar[Literal["fuse", "outline"]]
 
     def requires(self, model: ir.Model) -> str | None:
-        """Static shapes."""
+        """Known shapes."""
         return dynamic_value(model) or super().requires(model)
 
     def apply(self, model: ir.Model) -> Changes:
@@ -33,7 +34,7 @@ class _Fusing(Stage):
         return run_fusions(model, [f for f in all_fusions() if f.stage == self.kind], verify=self.verify)
 
     def ensures(self, model: ir.Model) -> str | None:
-        """Static shapes, and calls that resolve."""
+        """Known shapes, and calls that resolve."""
         calls = {n.op_identifier() for n in model.graph if n.domain == DOMAIN}
         missing = calls - set(model.functions)
         return dynamic_value(model) or (f"function {next(iter(missing))} does not exist" if missing else None)
@@ -66,7 +67,10 @@ def run_fusions(model: ir.Model, fusions: Sequence[Fusion], *, verify: bool = Tr
             if node.graph is None:  # an earlier rewrite of this sweep removed it
                 continue
             place = describe(node)
-            found = fusion.match(node, model)
+            try:
+                found = fusion.match(node, model)
+            except Undecided as fault:
+                found = Refusal(node, str(fault))
             if isinstance(found, Rewrite):
                 for function in found.functions:
                     function.opset_imports[""] = model.opset_imports[""]

@@ -1,6 +1,6 @@
 """Lowering: fused ONNX -> dispatches, by the lowering that each op registered.
 
-Requires: static shapes, inferred types, topological order. Ensures: every node is covered, or one UnsupportedError
+Requires: known shapes, inferred types, topological order. Ensures: every node is covered, or one UnsupportedError
 lists all that are not.
 """
 
@@ -17,6 +17,7 @@ from webinfer.lowering import LOWERINGS, Lowering, Unsupported
 from webinfer.ops import load_all
 from webinfer.ops.elementwise import ELEMENTWISE
 from webinfer.passes.contract import operands
+from webinfer.symbols import Undecided
 from webinfer.tiers import Tier
 
 
@@ -44,11 +45,17 @@ def lower_what_can_be(model: ir.Model, tier: Tier) -> tuple[LoweredProgram, list
     ctx = Lowering(model, tier)
     faults: list[Fault] = []
     for node in model.graph:
+        if ctx.is_shape_tensor(node):
+            continue
         op = read_fused(node, model, ELEMENTWISE)
         try:
             _lower_node(op, node, ctx)
+        except Undecided as fault:
+            advice = f"{fault}; fix the size with --dim NAME=N"
+            faults.append(Fault(op.name, f"{op.key[0] or 'ai.onnx'}::{op.key[1]}({operands(node)})", advice))
         except Unsupported as fault:
             faults.append(Fault(op.name, f"{op.key[0] or 'ai.onnx'}::{op.key[1]}({operands(node)})", str(fault)))
+    ctx.write_shape_outputs()
     return ctx.program, faults
 
 

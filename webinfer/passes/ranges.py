@@ -17,9 +17,12 @@ import numpy.typing as npt
 import onnx
 import onnx_ir as ir
 
+from webinfer.dims import constraints_of, symbols_of
 from webinfer.errors import GraphError
 from webinfer.fusions.rewrite import shape_of
 from webinfer.reference import run_reference
+from webinfer.samples import sample_sizes
+from webinfer.symbols import evaluate
 
 Feeds = Mapping[str, npt.NDArray[Any]]
 
@@ -45,9 +48,10 @@ def sample_inputs(model: ir.Model) -> dict[str, npt.NDArray[Any]]:
     """Inputs to measure with where none are given: noise for images, positive numbers for noise levels and labels."""
     rng = np.random.default_rng(0)
     feeds: dict[str, npt.NDArray[Any]] = {}
+    sizes = sample_sizes(symbols_of(model.graph.inputs).values(), (c.zero for c in constraints_of(model)))[0]
     for value in model.graph.inputs:
         assert value.dtype is not None
-        shape, dtype = shape_of(value), value.dtype.numpy()
+        shape, dtype = [evaluate(d, sizes) for d in shape_of(value)], value.dtype.numpy()
         if not np.issubdtype(dtype, np.floating):
             feeds[value.name or ""] = rng.integers(0, 2, shape).astype(dtype)
         elif len(shape) > 2:

@@ -96,12 +96,12 @@ export interface Dispatch {
   flops: number;
   kernel: string;
   node: string;
-  params: (number | ("Infinity" | "-Infinity" | "NaN"))[];
+  params: (number | ("Infinity" | "-Infinity" | "NaN") | string)[];
   /**
    * @minItems 3
    * @maxItems 3
    */
-  workgroups: [number, number, number];
+  workgroups: [number | string, number | string, number | string];
 }
 /**
  * A byte range of a buffer: `buffer` indexes Program.buffers.

@@ -55,11 +55,22 @@ const schema19 = {
               { type: "integer" },
               { type: "number" },
               { enum: ["Infinity", "-Infinity", "NaN"], type: "string" },
+              { pattern: "^[A-Za-z0-9_+*/%(), -]+$", type: "string" },
             ],
           },
           type: "array",
         },
-        workgroups: { items: { minimum: 1, type: "integer" }, maxItems: 3, minItems: 3, type: "array" },
+        workgroups: {
+          items: {
+            anyOf: [
+              { minimum: 1, type: "integer" },
+              { pattern: "^[A-Za-z0-9_+*/%(), -]+$", type: "string" },
+            ],
+          },
+          maxItems: 3,
+          minItems: 3,
+          type: "array",
+        },
       },
       required: ["kernel", "node", "args", "params", "workgroups", "flops", "bytes"],
       title: "Dispatch",
@@ -999,11 +1010,26 @@ const schema25 = {
     node: { type: "string" },
     params: {
       items: {
-        anyOf: [{ type: "integer" }, { type: "number" }, { enum: ["Infinity", "-Infinity", "NaN"], type: "string" }],
+        anyOf: [
+          { type: "integer" },
+          { type: "number" },
+          { enum: ["Infinity", "-Infinity", "NaN"], type: "string" },
+          { pattern: "^[A-Za-z0-9_+*/%(), -]+$", type: "string" },
+        ],
       },
       type: "array",
     },
-    workgroups: { items: { minimum: 1, type: "integer" }, maxItems: 3, minItems: 3, type: "array" },
+    workgroups: {
+      items: {
+        anyOf: [
+          { minimum: 1, type: "integer" },
+          { pattern: "^[A-Za-z0-9_+*/%(), -]+$", type: "string" },
+        ],
+      },
+      maxItems: 3,
+      minItems: 3,
+      type: "array",
+    },
   },
   required: ["kernel", "node", "args", "params", "workgroups", "flops", "bytes"],
   title: "Dispatch",
@@ -1490,8 +1516,44 @@ function validate62(
                             }
                             var _valid0 = _errs21 === errors;
                             valid3 = valid3 || _valid0;
+                            const _errs23 = errors;
+                            if (errors === _errs23) {
+                              if (typeof data7 === "string") {
+                                if (!pattern3.test(data7)) {
+                                  const err4 = {
+                                    instancePath: instancePath + "/params/" + i1,
+                                    schemaPath: "#/properties/params/items/anyOf/3/pattern",
+                                    keyword: "pattern",
+                                    params: { pattern: "^[A-Za-z0-9_+*/%(), -]+$" },
+                                    message: 'must match pattern "' + "^[A-Za-z0-9_+*/%(), -]+$" + '"',
+                                  };
+                                  if (vErrors === null) {
+                                    vErrors = [err4];
+                                  } else {
+                                    vErrors.push(err4);
+                                  }
+                                  errors++;
+                                }
+                              } else {
+                                const err5 = {
+                                  instancePath: instancePath + "/params/" + i1,
+                                  schemaPath: "#/properties/params/items/anyOf/3/type",
+                                  keyword: "type",
+                                  params: { type: "string" },
+                                  message: "must be string",
+                                };
+                                if (vErrors === null) {
+                                  vErrors = [err5];
+                                } else {
+                                  vErrors.push(err5);
+                                }
+                                errors++;
+                              }
+                            }
+                            var _valid0 = _errs23 === errors;
+                            valid3 = valid3 || _valid0;
                             if (!valid3) {
-                              const err4 = {
+                              const err6 = {
                                 instancePath: instancePath + "/params/" + i1,
                                 schemaPath: "#/properties/params/items/anyOf",
                                 keyword: "anyOf",
@@ -1499,9 +1561,9 @@ function validate62(
                                 message: "must match a schema in anyOf",
                               };
                               if (vErrors === null) {
-                                vErrors = [err4];
+                                vErrors = [err6];
                               } else {
-                                vErrors.push(err4);
+                                vErrors.push(err6);
                               }
                               errors++;
                               validate62.errors = vErrors;
@@ -1541,8 +1603,8 @@ function validate62(
                     if (valid0) {
                       if (data.workgroups !== undefined) {
                         let data8 = data.workgroups;
-                        const _errs23 = errors;
-                        if (errors === _errs23) {
+                        const _errs25 = errors;
+                        if (errors === _errs25) {
                           if (Array.isArray(data8)) {
                             if (data8.length > 3) {
                               validate62.errors = [
@@ -1572,36 +1634,109 @@ function validate62(
                                 const len2 = data8.length;
                                 for (let i2 = 0; i2 < len2; i2++) {
                                   let data9 = data8[i2];
-                                  const _errs25 = errors;
+                                  const _errs27 = errors;
+                                  const _errs28 = errors;
+                                  let valid5 = false;
+                                  const _errs29 = errors;
                                   if (!(typeof data9 == "number" && !(data9 % 1) && !isNaN(data9) && isFinite(data9))) {
-                                    validate62.errors = [
-                                      {
-                                        instancePath: instancePath + "/workgroups/" + i2,
-                                        schemaPath: "#/properties/workgroups/items/type",
-                                        keyword: "type",
-                                        params: { type: "integer" },
-                                        message: "must be integer",
-                                      },
-                                    ];
-                                    return false;
+                                    const err7 = {
+                                      instancePath: instancePath + "/workgroups/" + i2,
+                                      schemaPath: "#/properties/workgroups/items/anyOf/0/type",
+                                      keyword: "type",
+                                      params: { type: "integer" },
+                                      message: "must be integer",
+                                    };
+                                    if (vErrors === null) {
+                                      vErrors = [err7];
+                                    } else {
+                                      vErrors.push(err7);
+                                    }
+                                    errors++;
                                   }
-                                  if (errors === _errs25) {
+                                  if (errors === _errs29) {
                                     if (typeof data9 == "number" && isFinite(data9)) {
                                       if (data9 < 1 || isNaN(data9)) {
-                                        validate62.errors = [
-                                          {
-                                            instancePath: instancePath + "/workgroups/" + i2,
-                                            schemaPath: "#/properties/workgroups/items/minimum",
-                                            keyword: "minimum",
-                                            params: { comparison: ">=", limit: 1 },
-                                            message: "must be >= 1",
-                                          },
-                                        ];
-                                        return false;
+                                        const err8 = {
+                                          instancePath: instancePath + "/workgroups/" + i2,
+                                          schemaPath: "#/properties/workgroups/items/anyOf/0/minimum",
+                                          keyword: "minimum",
+                                          params: { comparison: ">=", limit: 1 },
+                                          message: "must be >= 1",
+                                        };
+                                        if (vErrors === null) {
+                                          vErrors = [err8];
+                                        } else {
+                                          vErrors.push(err8);
+                                        }
+                                        errors++;
                                       }
                                     }
                                   }
-                                  var valid4 = _errs25 === errors;
+                                  var _valid1 = _errs29 === errors;
+                                  valid5 = valid5 || _valid1;
+                                  const _errs31 = errors;
+                                  if (errors === _errs31) {
+                                    if (typeof data9 === "string") {
+                                      if (!pattern3.test(data9)) {
+                                        const err9 = {
+                                          instancePath: instancePath + "/workgroups/" + i2,
+                                          schemaPath: "#/properties/workgroups/items/anyOf/1/pattern",
+                                          keyword: "pattern",
+                                          params: { pattern: "^[A-Za-z0-9_+*/%(), -]+$" },
+                                          message: 'must match pattern "' + "^[A-Za-z0-9_+*/%(), -]+$" + '"',
+                                        };
+                                        if (vErrors === null) {
+                                          vErrors = [err9];
+                                        } else {
+                                          vErrors.push(err9);
+                                        }
+                                        errors++;
+                                      }
+                                    } else {
+                                      const err10 = {
+                                        instancePath: instancePath + "/workgroups/" + i2,
+                                        schemaPath: "#/properties/workgroups/items/anyOf/1/type",
+                                        keyword: "type",
+                                        params: { type: "string" },
+                                        message: "must be string",
+                                      };
+                                      if (vErrors === null) {
+                                        vErrors = [err10];
+                                      } else {
+                                        vErrors.push(err10);
+                                      }
+                                      errors++;
+                                    }
+                                  }
+                                  var _valid1 = _errs31 === errors;
+                                  valid5 = valid5 || _valid1;
+                                  if (!valid5) {
+                                    const err11 = {
+                                      instancePath: instancePath + "/workgroups/" + i2,
+                                      schemaPath: "#/properties/workgroups/items/anyOf",
+                                      keyword: "anyOf",
+                                      params: {},
+                                      message: "must match a schema in anyOf",
+                                    };
+                                    if (vErrors === null) {
+                                      vErrors = [err11];
+                                    } else {
+                                      vErrors.push(err11);
+                                    }
+                                    errors++;
+                                    validate62.errors = vErrors;
+                                    return false;
+                                  } else {
+                                    errors = _errs28;
+                                    if (vErrors !== null) {
+                                      if (_errs28) {
+                                        vErrors.length = _errs28;
+                                      } else {
+                                        vErrors = null;
+                                      }
+                                    }
+                                  }
+                                  var valid4 = _errs27 === errors;
                                   if (!valid4) {
                                     break;
                                   }
@@ -1621,7 +1756,7 @@ function validate62(
                             return false;
                           }
                         }
-                        var valid0 = _errs23 === errors;
+                        var valid0 = _errs25 === errors;
                       } else {
                         var valid0 = true;
                       }
@@ -3981,7 +4116,7 @@ const schema33 = {
   title: "FileEntry",
   type: "object",
 };
-const pattern9 = new RegExp("^[0-9a-f]{64}$", "u");
+const pattern11 = new RegExp("^[0-9a-f]{64}$", "u");
 
 function validate82(
   data,
@@ -4075,7 +4210,7 @@ function validate82(
               const _errs4 = errors;
               if (errors === _errs4) {
                 if (typeof data1 === "string") {
-                  if (!pattern9.test(data1)) {
+                  if (!pattern11.test(data1)) {
                     validate82.errors = [
                       {
                         instancePath: instancePath + "/sha256",
@@ -4980,7 +5115,7 @@ function validate90(
                     const _errs12 = errors;
                     if (errors === _errs12) {
                       if (typeof data5 === "string") {
-                        if (!pattern9.test(data5)) {
+                        if (!pattern11.test(data5)) {
                           validate90.errors = [
                             {
                               instancePath: instancePath + "/source_sha256",
