@@ -11,7 +11,6 @@ from webinfer.lowering import Lowering, Operand, Unsupported, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.elements import axes, emit_elements
 
-_MODES = {"bilinear": "linear", "bicubic": "cubic"}  # the names of opset 16
 _TAPS = {"nearest": (0, 0), "linear": (0, 1), "cubic": (-1, 2)}  # neighbours of the element at or below a position
 
 
@@ -22,8 +21,7 @@ def lower_grid_sample(op: FusedOp, ctx: Lowering) -> None:
     assert step is not None
     x, out = ctx.shape(step.inputs[0]), ctx.shape(op.output)
     rank = len(x) - 2
-    given = step.string("mode", "linear")
-    mode = _MODES.get(given, given)
+    mode = step.string("mode", "linear")
     if mode != "nearest" and ctx.element(op.output) != "f32":
         raise Unsupported(f"{mode} GridSample of {ctx.dtype(op.output)}: cast to float32 first")
     first, last = _TAPS[mode]

@@ -1,4 +1,4 @@
-"""Resize and Upsample along any axes, with a fused epilogue. Source positions are exact fractions."""
+"""Resize along any axes, with a fused epilogue. Source positions are exact fractions."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.elements import axes, emit_elements
 from webinfer.ops.epilogue import render_epilogue
+from webinfer.symbols import largest
 
 LARGEST_DENOMINATOR = 4096  # scales are f32: the nearest such fraction is the scale that was meant
 _MOST = 1 << 31
@@ -82,7 +83,7 @@ def axis_map(
     doubled = 2 if nearest is not None and nearest.startswith("round") else 1
     shift = {"ceil": d - 1, "round_prefer_ceil": d, "round_prefer_floor": d - 1}.get(nearest or "", 0)
     a, b, d = doubled * a, doubled * b + shift, doubled * d
-    excess = max(abs(a) * out + abs(b), size * d) // _MOST + 1
+    excess = max(largest(abs(a) * out + abs(b)), largest(size * d)) // _MOST + 1
     if excess != 1:
         # Coarser units where 32 bits are too few: positions are off by less than out / d.
         a, b, d, shift = (round(v / excess) for v in (a, b, d, shift))
@@ -93,22 +94,16 @@ def _scales(ctx: Lowering, step: Step, x: Sequence[int], out: Sequence[int]) -> 
     """Scale per axis: as given, or output size / input size, or the one that keeps the aspect ratio."""
     chosen = [a % len(x) for a in step.ints("axes", range(len(x)))]
     scales = [Ratio(o, n) for n, o in zip(x, out, strict=True)]
-    names = (*step.inputs, "", "", "")[1 if step.op_type == "Upsample" else 2 :]
-    given = (
-        ctx.constant(names[0])
-        if names[0]
-        else np.array(step.attributes["scales"].as_floats())
-        if "scales" in step.attributes
-        else None
-    )
-    if names[0] and given is None:
-        raise Unsupported(f"scales {names[0]} are computed at run time; fold them to a constant")
+    names = (*step.inputs, "", "", "")
+    given = ctx.constant(names[2]) if names[2] else None
+    if names[2] and given is None:
+        raise Unsupported(f"scales {names[2]} are computed at run time; fold them to a constant")
     if given is not None and given.size:
         for axis, scale in zip(chosen, given.reshape(-1), strict=True):
             exact = Fraction(float(scale)).limit_denominator(LARGEST_DENOMINATOR)
             scales[axis] = Ratio(exact.numerator, exact.denominator)
     policy = step.string("keep_aspect_ratio_policy", "stretch")
-    sizes = ctx.integers(names[1]) if names[1] else None
+    sizes = ctx.integers(names[3]) if names[3] else None
     if policy != "stretch" and sizes:
         pick = min if policy == "not_larger" else max
         one = pick(Fraction(n, x[axis]) for n, axis in zip(sizes, chosen, strict=True))
@@ -119,9 +114,7 @@ def _scales(ctx: Lowering, step: Step, x: Sequence[int], out: Sequence[int]) -> 
 
 def _roi(ctx: Lowering, step: Step, rank: int) -> list[tuple[float, float]]:
     """Start and end per axis; the whole axis where none is given."""
-    given = (
-        ctx.constant(step.inputs[1]) if len(step.inputs) > 1 and step.op_type == "Resize" and step.inputs[1] else None
-    )
+    given = ctx.constant(step.inputs[1]) if step.inputs[1] else None
     roi = [(0.0, 1.0)] * rank
     chosen = step.ints("axes", range(rank))
     if given is not None and given.size:
@@ -131,17 +124,16 @@ def _roi(ctx: Lowering, step: Step, rank: int) -> list[tuple[float, float]]:
     return roi
 
 
-@lowers("Resize", "Upsample")
+@lowers("Resize")
 def lower_resize(op: FusedOp, ctx: Lowering) -> None:
     """One kernel; axes that keep their size and scale are only copied."""
     step = op.anchor
     assert step is not None
     source = step.inputs[0]
     x, out = ctx.shape(source), ctx.shape(op.output)
-    mode, coordinates, nearest = step.string("mode", "nearest"), "asymmetric", "floor"
-    if step.op_type == "Resize":
-        coordinates = step.string("coordinate_transformation_mode", "half_pixel")
-        nearest = step.string("nearest_mode", "round_prefer_floor")
+    mode = step.string("mode", "nearest")
+    coordinates = step.string("coordinate_transformation_mode", "half_pixel")
+    nearest = step.string("nearest_mode", "round_prefer_floor")
     crops = coordinates == "tf_crop_and_resize"
     rois = _roi(ctx, step, len(x)) if crops else [(0.0, 1.0)] * len(x)
     dims: list[Dim] = []
@@ -157,8 +149,6 @@ def lower_resize(op: FusedOp, ctx: Lowering) -> None:
     resized = [k for k, d in enumerate(dims) if d.map]
     if not resized and not op.epilogue and ctx.view(op.output, source):
         return
-    if mode == "bilinear":  # Upsample of opset 7
-        mode = "linear"
     params = axes(size=[d.size for d in dims], out=[d.out for d in dims])
     for k, d in enumerate(dims):
         if d.map:
@@ -287,6 +277,11 @@ def _axes(x: Sequence[int], axes: Sequence[int], sizes: Sequence[int], g: Graph,
     g.output("y")
 
 
+_CUBIC: list[tuple[tuple[float, float], dict[str, Any]]] = [
+    ((1.5, 2), {}),
+    ((0.5, 0.75), {"cubic_coeff_a": -0.5, "exclude_outside": 1}),
+    ((2, 1.25), {"coordinate_transformation_mode": "asymmetric"}),
+]
 _LINEAR: dict[str, Any] = {"mode": "linear"}
 _SYMMETRIC: dict[str, Any] = {"coordinate_transformation_mode": "half_pixel_symmetric"}
 _FLOOR: dict[str, Any] = {"mode": "nearest", "nearest_mode": "floor", "coordinate_transformation_mode": "asymmetric"}
@@ -323,14 +318,8 @@ CASES = [
     Case("nearest_channels_last", partial(_resize, (1, 3, 3, 5), (1, 2, 2, 1), None, _FLOOR)),
     Case("scales_one", partial(_resize, (1, 2, 3, 3), (1, 1, 1, 1), None, {"mode": "linear"})),
     *(
-        Case(f"cubic_{k}", partial(_resize, (1, 2, 5, 6), (1, 1, *scales), None, {"mode": "cubic", **attributes}))
-        for k, (scales, attributes) in enumerate(
-            (
-                ((1.5, 2), {}),
-                ((0.5, 0.75), {"cubic_coeff_a": -0.5, "exclude_outside": 1}),
-                ((2, 1.25), {"coordinate_transformation_mode": "asymmetric"}),
-            )
-        )
+        Case(f"cubic_{k}", partial(_resize, (1, 2, 5, 6), (1, 1, *scales), None, {"mode": "cubic"} | attributes))
+        for k, (scales, attributes) in enumerate(_CUBIC)
     ),
     Case("symmetric", partial(_resize, (1, 1, 5, 7), (1, 1, 0.5, 1.3), None, _LINEAR | _SYMMETRIC)),
     Case("crop", _crop),

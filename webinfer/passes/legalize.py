@@ -9,7 +9,7 @@ import numpy as np
 import onnx_ir as ir
 from onnx_ir.passes import common
 
-from webinfer.passes import opset
+from webinfer.passes import contrib, opset
 from webinfer.passes.contract import Changes, Stage, fix_names
 
 # Initializers need not be inputs from this version of the file format on.
@@ -36,7 +36,7 @@ class Legalize(Stage):
         common.RemoveUnusedFunctionsPass()(model)
         common.RemoveInitializersFromInputsPass()(model)
         common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
-        converted = opset.upgrade(model.graph, source)
+        converted = opset.upgrade(model.graph, source) + contrib.standardise(model.graph)
         common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
         model.opset_imports.pop("ai.onnx", None)
         model.opset_imports[""] = max(source, opset.TARGET)
