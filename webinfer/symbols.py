@@ -19,7 +19,7 @@ from typing import Any, NoReturn, Union, cast
 import numpy as np
 
 Size = Union[int, "Sym"]
-_PROOF_POINTS = 1 << 16  # up to this many combinations of sizes, equality is decided by trying all of them
+_PROOF_POINTS = 1 << 16  # up to this many combinations of sizes, facts are decided by trying all of them
 
 
 class Undecided(Exception):
@@ -72,12 +72,13 @@ _Monomial = tuple[_Atom, ...]
 class Sym:
     """See the module. Equal expressions have equal hashes."""
 
-    __slots__ = ("_bounds", "_terms")
+    __slots__ = ("_bounds", "_range", "_terms")
 
     def __init__(self, terms: Mapping[_Monomial, int]) -> None:
         self._terms = dict(sorted(terms.items(), key=lambda t: (-len(t[0]), t[0])))
         sides = [_scaled(_product(atom.bounds for atom in monomial), c) for monomial, c in self._terms.items()]
         self._bounds = (sum(low for low, _ in sides), sum(high for _, high in sides))
+        self._range: tuple[int, int] | None = None
 
     @property
     def symbols(self) -> dict[str, Symbol]:
@@ -152,7 +153,7 @@ class Sym:
         return self._ordered(other, ">=", lambda low, high: True if low >= 0 else False if high < 0 else None)
 
     def _ordered(self, other: Size, sign: str, decide: Callable[[int, int], bool | None]) -> bool:
-        answer = decide(*bounds(self - other))
+        answer = decide(*_range(self - other))
         if answer is None:
             raise Undecided(f"whether {self} {sign} {other} depends on the size")
         return answer
@@ -325,7 +326,7 @@ def maximum(*values: int) -> int:
 def _extreme(op: str, values: Sequence[Size]) -> int:
     result = values[0]
     for value in values[1:]:
-        low, high = bounds(_add(result, _multiply(value, -1)))
+        low, high = _range(_add(result, _multiply(value, -1)))
         if low >= 0 or high <= 0:
             result = result if (high <= 0) == (op == "min") else value
         else:
@@ -342,8 +343,27 @@ def bounds(value: Size) -> tuple[int, int]:
 
 
 def largest(value: Size) -> int:
-    """The upper bound, for memory and for choices of performance."""
-    return bounds(value)[1]
+    """The largest value or a number above it, for memory and for choices of performance."""
+    return _range(value)[1]
+
+
+def _range(value: Size) -> tuple[int, int]:
+    """The smallest and the largest value; `bounds` where there are too many combinations of sizes to try."""
+    if isinstance(value, int):
+        return (value, value)
+    if value._range is None:  # noqa: SLF001
+        values = _everywhere(value)
+        value._range = value._bounds if values is None else (int(np.min(values)), int(np.max(values)))  # noqa: SLF001
+    return value._range  # noqa: SLF001
+
+
+def _everywhere(value: Sym) -> Any:
+    """The values at all combinations of sizes; None where there are too many."""
+    sizes = value.symbols
+    ranges = [np.arange(s.minimum, s.maximum + 1, s.multiple) for s in sizes.values()]
+    if math.prod(map(len, ranges)) > _PROOF_POINTS:
+        return None
+    return _evaluate(value, dict(zip(sizes, np.meshgrid(*ranges, indexing="ij"), strict=True)))
 
 
 def _product(sides: Iterator[tuple[int, int]]) -> tuple[int, int]:
@@ -382,11 +402,8 @@ def _always_zero(value: Size) -> bool:
     )
     if any(evaluate(value, probe) for probe in probes):
         return False
-    ranges = [np.arange(s.minimum, s.maximum + 1, s.multiple) for s in sizes]
-    if math.prod(map(len, ranges)) > _PROOF_POINTS:
-        return False
-    grids = np.meshgrid(*ranges, indexing="ij")
-    return not np.any(_evaluate(value, dict(zip(value.symbols, grids, strict=True))))
+    values = _everywhere(value)
+    return values is not None and not np.any(values)
 
 
 def evaluate(value: Size, sizes: Mapping[str, int]) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from webinfer.dims import symbols_of
 from webinfer.errors import UnsupportedError
 from webinfer.fused import FusedOp, read_fused
 from webinfer.kernel import ITEMSIZE, LoweredProgram
@@ -50,13 +51,19 @@ def lower_what_can_be(model: ir.Model, tier: Tier) -> tuple[LoweredProgram, list
         op = read_fused(node, model, ELEMENTWISE)
         try:
             _lower_node(op, node, ctx)
-        except Undecided as fault:
+        except (Undecided, TypeError) as fault:
+            if isinstance(fault, TypeError) and not _depends_on_symbols(node):
+                raise
             advice = f"{fault}; fix the size with --dim NAME=N"
             faults.append(Fault(op.name, f"{op.key[0] or 'ai.onnx'}::{op.key[1]}({operands(node)})", advice))
         except Unsupported as fault:
             faults.append(Fault(op.name, f"{op.key[0] or 'ai.onnx'}::{op.key[1]}({operands(node)})", str(fault)))
     ctx.write_shape_outputs()
     return ctx.program, faults
+
+
+def _depends_on_symbols(node: ir.Node) -> bool:
+    return bool(symbols_of([v for v in (*node.inputs, *node.outputs) if v is not None]))
 
 
 def _lower_node(op: FusedOp, node: ir.Node, ctx: Lowering) -> None:
