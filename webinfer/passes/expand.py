@@ -52,9 +52,9 @@ def _function(node: ir.Node, model: ir.Model) -> ir.Function | None:
     function.domain, function.name, function.overload = _DOMAIN, f"{node.op_type}{id(node)}", ""
     opset.upgrade(function.graph, written)
     function.opset_imports[""] = model.opset_imports[""]
-    for name in list(node.attributes):
-        if name not in proto.attribute:
-            del node.attributes[name]  # decided what the body is
+    for name, given in list(node.attributes.items()):
+        if given.type == ir.AttributeType.GRAPH:
+            del node.attributes[name]  # a part of the body already
     for name, attribute in schema.attributes.items():
         if name not in node.attributes and attribute.default_value.name:
             node.attributes[name] = ir.serde.deserialize_attribute(attribute.default_value)

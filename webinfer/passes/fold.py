@@ -172,7 +172,7 @@ def _fold_small(model: ir.Model) -> int:
     for value in model.graph.initializers.values():
         array = None if value.const_value is None else value.const_value.raw
         if isinstance(array, np.ndarray) and not array.flags.c_contiguous:  # the result of a folded Transpose
-            value.const_value = ir.tensor(np.ascontiguousarray(array), dtype=value.dtype, name=value.name)
+            value.const_value = ir.tensor(np.asarray(array, order="C"), dtype=value.dtype, name=value.name)
     return before - len(model.graph)
 
 
@@ -209,7 +209,7 @@ def _fold_large(model: ir.Model) -> int:
     opsets = [onnx.helper.make_opsetid(d, v) for d, v in model.opset_imports.items()]
     arrays = run_reference(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=10), {}, plain=True)
     for value in results:
-        array = np.ascontiguousarray(arrays[value.name or ""])
+        array = np.asarray(arrays[value.name or ""], order="C")  # ascontiguousarray would make scalars 1-D
         producer = value.producer()
         assert producer is not None
         name = value.name or ""

@@ -253,6 +253,15 @@ def _broadcast(site: Site) -> None:
         site.inputs([first, site.add("Unsqueeze", [second, site.ints(range(rank, rank + missing))])])
 
 
+def _slopes(site: Site) -> None:
+    """One slope for each channel."""
+    source, slope = site.node.inputs
+    if source is None or source.shape is None or slope is None or slope.shape is None:
+        raise UnsupportedError(f"{describe(site.node)}: slopes of channels of a value without a shape")
+    if len(slope.shape) == 1 and slope.shape[0] != 1 and len(source.shape) > 2:
+        site.inputs([source, site.add("Unsqueeze", [slope, site.ints(range(1, len(source.shape) - 1))])])
+
+
 def _inference(site: Site) -> None:
     """Versions below 7 asked for inference by an attribute."""
     site.take("is_test")
@@ -278,6 +287,7 @@ _REDUCTIONS = "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMe
 ADAPTERS: Sequence[tuple[int, str, Adapter]] = (
     (7, "Add Sub Mul Div Pow And Or Xor Equal Less Greater", _broadcast),
     (7, "Gemm", _gemm),
+    (7, "PRelu", _slopes),
     (7, "Dropout BatchNormalization", _inference),
     (9, "Scan", _batched_scan),
     (10, "Upsample", _upsample),
