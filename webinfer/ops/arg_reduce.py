@@ -18,8 +18,8 @@ from webinfer.ops.rows import HIGHEST_KEY, LOWEST_KEY, Pass, emit_rows, order, r
 def first_index(best: Pass, equal: str, *, last: bool = False) -> list[Pass]:
     """The passes that find `chosen`, the index of the first (or last) element for which `equal` holds after `best`."""
     if last:
-        return [best, Pass("chosen", f"select(W(0u), index, {equal})", "max(%s, %s)", "0u", "u32")]
-    return [best, Pass("chosen", f"select(W(0xffffffffu), index, {equal})", "min(%s, %s)", "0xffffffffu", "u32")]
+        return [best, Pass("chosen", f"select(VU(0u), index, {equal})", "max(%s, %s)", "0u", "u32")]
+    return [best, Pass("chosen", f"select(VU(0xffffffffu), index, {equal})", "min(%s, %s)", "0xffffffffu", "u32")]
 
 
 @lowers("ArgMax", "ArgMin")
@@ -35,7 +35,7 @@ def lower_arg_reduce(op: FusedOp, ctx: Lowering) -> None:
     combine = element.max if largest else element.min
     if element.word == "f32":
         best = Pass("key", "ordered(x)", combine, LOWEST_KEY if largest else HIGHEST_KEY, "u32")
-        equal = "ordered(x) == W(key)"
+        equal = "ordered(x) == VU(key)"
         libraries.append(order("highest" if largest else "lowest", vector=rows.width == 4))
     else:
         best = Pass("best", "x", combine, extreme(dtype, highest=not largest), element.word)

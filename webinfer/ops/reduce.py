@@ -11,8 +11,10 @@ from webinfer.fused import FusedOp, Step
 from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import aligned_output, finish
+from webinfer.ops.functions import functions_in
 from webinfer.ops.numbers import extreme, literal, numbers
 from webinfer.ops.rows import HIGHEST_KEY, LOWEST_KEY, Pass, Rows, emit_rows, order, rows_of
+from webinfer.symbols import largest, maximum
 
 SERIAL = 512  # loads that one invocation combines; longer rows are cut into pieces, whose results are reduced again
 
@@ -76,7 +78,7 @@ def reduce(ctx: Lowering, node: str, reduction: Reduction, source: str, axes: Se
     dtype = ctx.dtype(source)
     rows = rows_of(ctx.shape(source), axes, vector=not numbers(dtype).wide)
     chunk = rows.workgroup(ctx.tier)[0] * SERIAL
-    if rows.size <= chunk:
+    if largest(rows.size) <= chunk:
         _emit(ctx, node, reduction, source, rows, rows.length, output)
         return
     # Sums of pieces add up; the largest value, product and logarithm of pieces are the whole reduction of theirs.
@@ -113,29 +115,33 @@ def _emit(
         "x": "x",
         "abs": running.abs % "x",
         "square": running.multiply % ("x", "x"),
-        "exp": "exp(x - U(shift))",
+        "exp": "exponential(x - V(shift))",
     }
     last = {
         "all": "all",
         "mean": running.divide % ("all", "P.length"),
         "sqrt": "sqrt(all)" if real else result.from_float % f"root({element.to_float % 'all'})",
-        "log": "log(all)" if real else result.from_float % f"log({element.to_float % 'all'})",
-        "log_shifted": result.from_float % "(log(all) + shift)",
+        "log": result.from_float % _logarithm("all" if real else element.to_float % "all", rows),
+        # A largest value that is not finite is the result: inf, NaN, or -inf where the row has no other element.
+        "log_shifted": result.from_float % f"select(value_of(key), {_logarithm('all', rows)} + value_of(key), finite)",
     }
     combine = getattr(running, reduction.combine)
     initial = _initial(reduction.combine, "float32" if real else ctx.dtype(source))
     passes = [Pass("all", each[reduction.each], combine, initial, running.word)]
-    libraries = [*element.declarations, *([_ROOT] if reduction.last == "sqrt" and not real else [])]
+    libraries = [
+        *(element.declarations or result.declarations),
+        *([_ROOT] if reduction.last == "sqrt" and not real else []),
+    ]
     if real and reduction.combine in ("max", "min"):
         # In the integer order of floats, NaN and infinities are exact.
         nan, initial = ("highest", LOWEST_KEY) if reduction.combine == "max" else ("lowest", HIGHEST_KEY)
         libraries.append(order(nan, vector=vector))
         passes = [Pass("key", "ordered(x)", combine, initial, "u32", ("let all = value_of(key);",))]
     if shifted:
-        # Nothing is subtracted where the largest value is not finite: the sum shows what it is.
         libraries.append(order("highest", vector=vector))
-        shift = f"let shift = select(0.0f, value_of(key), key > {LOWEST_KEY} && key < {HIGHEST_KEY});"
-        passes.insert(0, Pass("key", "ordered(x)", "max(%s, %s)", LOWEST_KEY, "u32", (shift,)))
+        shift = (f"let finite = key > {LOWEST_KEY} && key < {HIGHEST_KEY};", "let shift = value_of(key);")
+        passes.insert(0, Pass("key", "ordered(x)", "max(%s, %s)", LOWEST_KEY, "u32", shift))
+    libraries.append(functions_in(f"{each[reduction.each]} {last[reduction.last]}"))
     emit_rows(
         ctx,
         node,
@@ -145,11 +151,16 @@ def _emit(
         word=running.word,
         x=x,
         results={"out": last[reduction.last]},
-        params={"length": max(length, 1)} if reduction.last == "mean" else {},
+        params={"length": maximum(length, 1)} if reduction.last == "mean" else {},
         libraries=libraries,
         parts=parts,
         flops=1,
     )
+
+
+def _logarithm(value: str, rows: Rows) -> str:
+    """The logarithm of a value per row, by the library's function over lanes."""
+    return f"logarithm(V({value}))" + (".x" if rows.width == 4 else "")
 
 
 def _initial(combine: str, dtype: str) -> str:

@@ -10,7 +10,9 @@ from typing import Literal
 from webinfer.lowering import Lowering, Operand, ceil_div, grid
 from webinfer.ops.copy import strides_of
 from webinfer.ops.epilogue import Epilogue
+from webinfer.ops.lanes import aliases
 from webinfer.ops.pointwise import merged
+from webinfer.symbols import largest, maximum
 from webinfer.templating import environment
 from webinfer.tiers import Tier
 
@@ -24,8 +26,8 @@ NO_EPILOGUE = Epilogue("", (), 0, {})
 class Pass:
     """One value per row, the WGSL variable `name`: the combination of an expression over a row's elements.
 
-    `each` reads the element `x`, its position `at` in the tensor and `index` in the row, and values of earlier passes.
-    `then` are statements about the value. word: WGSL type of the value.
+    `each` reads the element `x` (of type U), its position `at` in the tensor and `index` (of type VU) in the row, and
+    values of earlier passes. `then` are statements about the value. word: WGSL type of the value.
     """
 
     name: str
@@ -70,11 +72,11 @@ class Rows:
         neighbouring invocations, unless the rows are few.
         """
         register = tier.tiling == "register"
-        if self.reduced[1][-1] != 1 and (self.count >= 256 or self.size <= 64):
+        if self.reduced[1][-1] != 1 and (largest(self.count) >= 256 or largest(self.size) <= 64):
             return (1, 16 if register else 64, 1)
         if register:
             return (8, 2, 1)
-        lanes = min(1 << max(self.size - 1, 0).bit_length(), 256)
+        lanes = min(1 << max(largest(self.size) - 1, 0).bit_length(), 256)
         return (lanes, max(64 // lanes, 1), 1)
 
 
@@ -125,7 +127,7 @@ def emit_rows(
     row, loads per piece) where results are per piece. flops count per element.
     """
     workgroup = rows.workgroup(ctx.tier)
-    pieces, chunk = parts or (1, max(rows.size, 1))
+    pieces, chunk = parts or (1, maximum(rows.size, 1))
     params_of_nests: dict[str, int | float] = {}
     for prefix, (sizes, strides) in (("k", rows.kept), ("r", rows.reduced)):
         params_of_nests |= {f"{prefix}{d}": size for d, size in enumerate(sizes)}
@@ -152,7 +154,7 @@ def emit_rows(
         reduced_rank=len(rows.reduced[0]),
         vector=rows.width == 4,
         cut=parts is not None,
-        blocked=chunk > BLOCK * workgroup[0],
+        blocked=largest(chunk) > BLOCK * workgroup[0],
         word=word,
         x=x,
         passes=passes,
@@ -160,4 +162,5 @@ def emit_rows(
         elements=list((elements or {}).items()),
         libraries=libraries,
         epilogue=epilogue.code,
+        aliases=aliases(rows.width),
     )

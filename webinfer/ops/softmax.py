@@ -51,7 +51,7 @@ def lower_softmax(op: FusedOp, ctx: Lowering) -> None:
         case "LogSoftmax":
             passes, value = [_PEAK, _LOGARITHM], "x - shift"
         case "Hardmax":
-            passes, value = first_index(_PEAK, "ordered(x) == W(key)"), "select(U(0.0), U(1.0), index == W(chosen))"
+            passes, value = first_index(_PEAK, "ordered(x) == VU(key)"), "select(U(0.0), U(1.0), index == VU(chosen))"
         case _:
             passes, value = [_ABSOLUTE if step.int("p", 2) == 1 else _EUCLIDEAN], "x / U(norm)"
     emit_rows(
