@@ -10,6 +10,7 @@ from typing import Literal
 from webinfer.lowering import MAX_WORKGROUPS, Lowering, Operand, ceil_div, grid
 from webinfer.ops.copy import aligned_output, finish
 from webinfer.ops.pointwise import broadcast_strides
+from webinfer.symbols import largest
 
 LOG2_E = math.log2(math.e)
 # One vector of invocations on a CPU adapter: short sequences still spread over all cores.
@@ -143,7 +144,7 @@ def _needs_general(p: Problem) -> bool:
         or p.right not in (0, UNBOUNDED)
         or p.offset < 0
         or p.keys == 0
-        or max(p.batch, p.heads) > MAX_WORKGROUPS
+        or max(largest(p.batch), largest(p.heads)) > MAX_WORKGROUPS
     )
 
 

@@ -10,6 +10,7 @@ from webinfer.lowering import Lowering, Operand, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import aligned_output, finish
 from webinfer.ops.rows import Pass, emit_rows, rows_of
+from webinfer.symbols import maximum
 
 _MEAN = Pass("sum", "x", then=("let mean = sum / f32(P.length);",))
 _VARIANCE = Pass("square", "(x - U(mean)) * (x - U(mean))", then=("let variance = square / f32(P.length);",))
@@ -33,7 +34,7 @@ def lower_batch_norm(op: FusedOp, ctx: Lowering) -> None:
     target = op.outputs[0] if rows.width == 4 else aligned_output(ctx, op.outputs[0])
     params: dict[str, int | float] = {"epsilon": step.float("epsilon", 1e-5)}
     if training:
-        params |= {"length": max(rows.length, 1), "momentum": step.float("momentum", 0.9)}
+        params |= {"length": maximum(rows.length, 1), "momentum": step.float("momentum", 0.9)}
     factors = {"scale": scale, "bias": bias, "old_mean": old_mean, "old_variance": old_variance}
     read = {n: v for n, v in factors.items() if not n.startswith("old") or n[4:] in outputs or not training}
     emit_rows(

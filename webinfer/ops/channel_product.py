@@ -9,6 +9,7 @@ from webinfer.lowering import Lowering, Operand, ceil_div
 from webinfer.ops.epilogue import Epilogue
 from webinfer.ops.gemm import emit_gemm
 from webinfer.ops.window import Geometry, window_params
+from webinfer.symbols import largest
 
 _WORKGROUP = 64
 
@@ -38,8 +39,8 @@ def emit_pointwise(
     channels, plane = shape.channels, shape.plane
     blocks = 2 if channels % 8 == 0 else 1
     # More pixels per invocation amortise the weights, as long as there are enough invocations.
-    vectors = 2 if plane % 8 == 0 and plane >= 1024 else 1
-    workgroup = min(_WORKGROUP, max(plane // 4 // vectors, 1))
+    vectors = 2 if plane % 8 == 0 and largest(plane) >= 1024 else 1
+    workgroup = min(_WORKGROUP, max(largest(plane) // 4 // vectors, 1))
     ctx.emit(
         "conv_pointwise",
         node=node,

@@ -15,6 +15,7 @@ from webinfer.ops.epilogue import Epilogue, render_epilogue
 from webinfer.ops.pack import pack_rows
 from webinfer.ops.window import Geometry, geometry, window_params
 from webinfer.ops.winograd import emit_winograd, winograd_pays
+from webinfer.symbols import largest
 
 _WORKGROUP = 64
 
@@ -74,7 +75,7 @@ def _register(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
     else:
         weight = Operand("w", _packed(op, ctx, g))
     invocations = ceil_div(g.size[0], rows) * (g.size[1] // 4)
-    workgroup = 64 if invocations >= 64 * 8 else 16
+    workgroup = 64 if largest(invocations) >= 64 * 8 else 16
     ctx.emit(
         "conv_register",
         node=op.name,

@@ -15,6 +15,7 @@ from webinfer.ops.copy import aligned_output, finish
 from webinfer.ops.elements import emit_elements
 from webinfer.ops.epilogue import Epilogue, render_epilogue
 from webinfer.ops.window import Geometry, lift, window_params
+from webinfer.symbols import maximum
 
 WORKGROUP = 64
 LARGEST_TILED_KERNEL = 8  # columns of a kernel whose taps are written out in the shader
@@ -183,7 +184,7 @@ def _general(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
         op.output,
         [Operand("x", op.anchor.inputs[0], width=1), Operand("w", op.anchor.inputs[1], width=1)],
         window_params(g) | {"groups": g.groups},
-        flops=_flops(g) // max(ctx.size(op.output), 1),
+        flops=_flops(g) // maximum(ctx.size(op.output), 1),
         epilogue=_epilogue(op, ctx, 1),
         rank=len(g.size),
     )

@@ -15,6 +15,7 @@ from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import aligned_output, finish
 from webinfer.ops.numbers import literal, numbers
 from webinfer.ops.rows import rows_of
+from webinfer.symbols import largest
 
 LANES = 32
 LONG = 256  # elements from which several invocations share a row
@@ -33,7 +34,7 @@ def lower_cumulative(op: FusedOp, ctx: Lowering) -> None:
     element = numbers(dtype)
     rows = rows_of(shape, [axes[0] % len(shape)] if shape else [], vector=False)
     written = aligned_output(ctx, op.output)
-    lanes = LANES if rows.size >= LONG else 1
+    lanes = LANES if largest(rows.size) >= LONG else 1
     workgroup = (lanes, max(64 // lanes, 1), 1)
     (sizes, strides), (_, (stride,)) = rows.kept, rows.reduced
     ctx.emit(

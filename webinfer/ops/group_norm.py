@@ -15,6 +15,7 @@ from webinfer.ops.case import Case, Graph
 from webinfer.ops.concat import concatenate
 from webinfer.ops.copy import aligned_output, finish
 from webinfer.ops.epilogue import render_epilogue
+from webinfer.symbols import largest
 
 # A CPU adapter runs a workgroup on one thread: few invocations keep barriers cheap. A GPU hides latency with many.
 WORKGROUP = {"register": 16, "workgroup": 256}
@@ -48,7 +49,6 @@ def lower_group_norm(op: FusedOp, ctx: Lowering) -> None:
         "size": size // lanes,
         "channels": channels // groups,
         "spatial": spatial // lanes,
-        "inverse": 1.0 / max(size, 1),
         "epsilon": step.float("epsilon", 1e-5),
     }
     if len(sources) == 2:
@@ -73,7 +73,7 @@ def lower_group_norm(op: FusedOp, ctx: Lowering) -> None:
         sources=len(sources),
         vector=vector,
         per_group=per_group,
-        by_channel=spatial // lanes >= workgroup,
+        by_channel=largest(spatial // lanes) >= workgroup,
     )
     finish(ctx, op.name, written, op.output)
 

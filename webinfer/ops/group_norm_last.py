@@ -11,6 +11,7 @@ from webinfer.lowering import Lowering, Operand, Unsupported, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import aligned_output, finish
 from webinfer.ops.rows import Pass, emit_rows, rows_of
+from webinfer.symbols import maximum
 
 _MEAN = Pass("sum", "x", then=("let mean = sum / f32(P.length);",))
 _DEVIATION = Pass(
@@ -41,7 +42,7 @@ def lower_group_norm_last(op: FusedOp, ctx: Lowering) -> None:
     width = rows.width
     # Factors of neighbouring elements lie side by side where channels are last.
     lanes = width if last else 1
-    params: dict[str, int | float] = {"length": max(rows.length, 1), "epsilon": step.float("epsilon", 1e-5)}
+    params: dict[str, int | float] = {"length": maximum(rows.length, 1), "epsilon": step.float("epsilon", 1e-5)}
     params |= {"groups": groups, "each": each // lanes, "plane": 1 if last else plane // width}
     inner = "i % P.each" if last else "i / P.plane"
     channel = f"row % P.groups * P.each + {inner}"

@@ -17,6 +17,7 @@ from webinfer.ops.copy import aligned_output, finish, strided_copy
 from webinfer.ops.epilogue import render_epilogue
 from webinfer.ops.pointwise import broadcast_strides
 from webinfer.ops.rows import Pass, emit_rows, rows_of
+from webinfer.symbols import maximum
 
 # Mean first, then centred squares: sums of squares of values far from 0 would cancel.
 _MEAN = Pass("sum", "x", then=("let mean = sum / f32(P.length);",))
@@ -95,7 +96,7 @@ def _normalize(op: FusedOp, ctx: Lowering, norm: Norm, axis: int, epsilon: float
     written = {name: v if width == 4 else aligned_output(ctx, v) for name, v in outputs.items()}
     tail = render_epilogue(ctx, op.epilogue, step, norm.output, width)
     operands = [Operand("x", norm.x, width=width)]
-    params: dict[str, int | float] = {"length": max(rows.length, 1), "epsilon": epsilon}
+    params: dict[str, int | float] = {"length": maximum(rows.length, 1), "epsilon": epsilon}
     x = "load_x(at)"
     if norm.skip:
         operands.append(Operand("skip", norm.skip, width=width))

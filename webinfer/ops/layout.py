@@ -10,6 +10,7 @@ from webinfer.lowering import Lowering, Unsupported, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import only_step, rearrange, strides_of
 from webinfer.ops.pointwise import broadcast_strides
+from webinfer.symbols import maximum, minimum
 
 
 @lowers("Transpose")
@@ -37,7 +38,7 @@ def lower_slice(op: FusedOp, ctx: Lowering) -> None:
         stride = steps[k] if steps else 1
         first = start + shape[axis] if start < 0 else start
         last = shape[axis] if stride > 0 else shape[axis] - 1
-        offset += min(max(first, 0), last) * strides[axis]
+        offset += minimum(maximum(first, 0), last) * strides[axis]
         strides[axis] *= stride
     rearrange(ctx, op.name, step.inputs[0], op.output, ctx.shape(op.output), strides, offset)
 
@@ -70,7 +71,7 @@ def lower_tile(op: FusedOp, ctx: Lowering) -> None:
     shape, output = ctx.shape(step.inputs[0]), ctx.shape(op.output)
     sizes, strides = [], []
     for size, total, stride in zip(shape, output, strides_of(shape), strict=True):
-        sizes += [total // max(size, 1), size]
+        sizes += [total // maximum(size, 1), size]
         strides += [0, stride]
     rearrange(ctx, op.name, step.inputs[0], op.output, sizes, strides)
 

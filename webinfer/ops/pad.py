@@ -14,6 +14,7 @@ from webinfer.lowering import Lowering, Operand, Unsupported, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import only_step, strides_of
 from webinfer.ops.elements import emit_elements
+from webinfer.symbols import maximum
 
 
 @lowers("Pad")
@@ -34,12 +35,12 @@ def lower_pad(op: FusedOp, ctx: Lowering) -> None:
     dims: list[tuple[int, int, int, int]] = [(1, 1, 0, lanes * math.prod(x))]  # output size, source size, begin, stride
     whole, offset = True, 0
     for n, o, b, e, stride in zip(x, y, begin, end, strides_of(x), strict=True):
-        offset += max(-b, 0) * stride * lanes
-        left = n - max(-b, 0) - max(-e, 0)
+        offset += maximum(-b, 0) * stride * lanes
+        left = n - maximum(-b, 0) - maximum(-e, 0)
         if whole and (b, e) == (0, 0):
             dims[-1] = (dims[-1][0] * o, dims[-1][1] * n, 0, stride * lanes)
         else:
-            dims.append((o, left, max(b, 0), stride * lanes))
+            dims.append((o, left, maximum(b, 0), stride * lanes))
         whole = (b, e) == (0, 0)
     if lanes == 2:
         dims.append((2, 2, 0, 1))

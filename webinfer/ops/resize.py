@@ -16,7 +16,7 @@ from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.elements import axes, emit_elements
 from webinfer.ops.epilogue import render_epilogue
-from webinfer.symbols import largest
+from webinfer.symbols import bounds, largest
 
 LARGEST_DENOMINATOR = 4096  # scales are f32: the nearest such fraction is the scale that was meant
 _MOST = 1 << 31
@@ -83,7 +83,8 @@ def axis_map(
     doubled = 2 if nearest is not None and nearest.startswith("round") else 1
     shift = {"ceil": d - 1, "round_prefer_ceil": d, "round_prefer_floor": d - 1}.get(nearest or "", 0)
     a, b, d = doubled * a, doubled * b + shift, doubled * d
-    excess = max(largest(abs(a) * out + abs(b)), largest(size * d)) // _MOST + 1
+    farthest = max(map(abs, bounds(a))) * largest(out) + max(map(abs, bounds(b)))
+    excess = max(farthest, largest(size * d)) // _MOST + 1
     if excess != 1:
         # Coarser units where 32 bits are too few: positions are off by less than out / d.
         a, b, d, shift = (round(v / excess) for v in (a, b, d, shift))

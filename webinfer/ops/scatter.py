@@ -24,6 +24,7 @@ from webinfer.ops.elements import emit_elements
 from webinfer.ops.gather import elements_along
 from webinfer.ops.generate import fill
 from webinfer.ops.numbers import numbers
+from webinfer.symbols import largest
 
 _R = "ONNX Runtime rounds to 16 bits after every update"
 _FEW = 32  # updates that every element of the output compares with its own place
@@ -68,7 +69,7 @@ def _scatter(op: FusedOp, ctx: Lowering, data: str, updates: str, nest: Nest, *,
         "apart": apart,
     }
     operands = [Operand("x", data, width=1, bits=bits), Operand("update", updates, width=1, bits=bits)]
-    marked = count > _FEW
+    marked = largest(count) > _FEW
     if marked:
         marks = ctx.scratch(f"{op.output}#marks", ((1 if bits else 2) * places,), "uint32")
         fill(ctx, op.name, marks)

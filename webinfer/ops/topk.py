@@ -15,6 +15,7 @@ from webinfer.lowering import Lowering, Operand, grid, lowers
 from webinfer.ops.case import Array, Case, Graph
 from webinfer.ops.copy import nested_copy, only_step
 from webinfer.ops.gather import elements_along
+from webinfer.symbols import maximum
 
 _WORKGROUP = 64
 
@@ -28,7 +29,7 @@ def lower_top_k(op: FusedOp, ctx: Lowering) -> None:
     shape, kept = ctx.shape(data), ctx.shape(values or positions)
     axis = step.int("axis", -1) % len(shape)
     indices = positions or ctx.scratch(f"{op.name}#positions", kept, "int64")
-    rows = math.prod(shape) // max(shape[axis], 1)
+    rows = math.prod(shape) // maximum(shape[axis], 1)
     dtype = ctx.dtype(data)
     ctx.emit(
         "top_k",

@@ -7,6 +7,7 @@ from webinfer.lowering import Lowering, Operand, ceil_div, grid
 from webinfer.ops.channel_product import ChannelProduct, emit_pointwise, emit_tiled
 from webinfer.ops.epilogue import Epilogue
 from webinfer.ops.window import Geometry
+from webinfer.symbols import largest
 
 _WORKGROUP = 64
 # Below this size of the product, two more dispatches cost more than the multiplications that Winograd saves.
@@ -25,11 +26,11 @@ def winograd_pays(g: Geometry) -> bool:
         g.groups == 1
         and g.size[1] % 4 == 0
         and tiles % 8 == 0
-        and tiles >= _LEAST_TILES_PER_CHANNEL * max(g.depth, g.channels)
+        and largest(tiles) >= _LEAST_TILES_PER_CHANNEL * max(g.depth, g.channels)
         and min(g.depth, g.channels) >= 16
         and g.channels % 4 == 0
-        and g.flops >= _LEAST_FLOPS
-        and scratch <= _MOST_SCRATCH_BYTES
+        and largest(g.flops) >= _LEAST_FLOPS
+        and largest(scratch) <= _MOST_SCRATCH_BYTES
     )
 
 
