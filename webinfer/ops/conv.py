@@ -33,7 +33,7 @@ def lower_conv(op: FusedOp, ctx: Lowering) -> None:
     if op.enlarged and not (same3x3 and g.groups == 1 and g.size[1] % 8 == 0):
         raise Unsupported("an enlarged input needs a 3x3 convolution, stride 1, padding 1, width a multiple of 8")
     aligned = g.plane % 4 == 0 and (g.groups == 1 or (g.channels // g.groups) % 4 == 0)
-    if not aligned or max(g.batch, g.channels, g.plane // 256) > MAX_WORKGROUPS:
+    if not aligned or any(largest(n) > MAX_WORKGROUPS for n in (g.batch, g.channels, g.plane // 256)):
         _flat(op, ctx, g)
     elif same3x3 and winograd_pays(g) and ctx.is_weight(weight):
         emit_winograd(op, ctx, g, _epilogue(op, ctx, 4))
@@ -175,6 +175,14 @@ def _case(x: Sequence[int], w: Sequence[int], bias: bool, attributes: dict[str, 
     g.output("y")
 
 
+def _run_time_weight(channels: int, g: Graph) -> None:
+    g.input("x", (1, 16, 8, 8))
+    g.input("v", (channels, 16, 3, 3), scale=0.2)
+    g.node("Neg", ["v"], ["w"])
+    g.node("Conv", ["x", "w"], ["y"], **_SAME)
+    g.output("y")
+
+
 def _residual(size: tuple[int, int], kernel: int, g: Graph) -> None:
     g.input("x", (1, 6, *size))
     g.input("r", (1, 8, *size))
@@ -258,6 +266,9 @@ CASES = [
         for mode in ("SAME_UPPER", "SAME_LOWER", "VALID")
         for s in (1, 2)
     ),
+    _product("volume", partial(_case, (1, 4, 3, 4, 5), (6, 4, 2, 3, 3), True, {"pads": [1, 1, 1, 0, 1, 1]})),
+    _product("volume_1x1", partial(_case, (2, 16, 2, 2, 3), (18, 16, 1, 1, 1), True, {})),
+    *(_product(f"run_time_weight_{c}", partial(_run_time_weight, c)) for c in (6, 32)),
     _product("one_dimension", partial(_case, (2, 4, 11), (6, 4, 3), True, {"pads": [1, 1], "strides": [2]})),
     _product("residual_3x3", partial(_residual, (8, 12), 3)),
     _product("residual_1x1", partial(_residual, (4, 4), 1)),

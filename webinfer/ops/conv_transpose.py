@@ -15,7 +15,7 @@ from webinfer.ops.copy import aligned_output, finish
 from webinfer.ops.elements import emit_elements
 from webinfer.ops.epilogue import Epilogue, render_epilogue
 from webinfer.ops.window import Geometry, lift, window_params
-from webinfer.symbols import maximum
+from webinfer.symbols import largest, maximum
 
 WORKGROUP = 64
 LARGEST_TILED_KERNEL = 8  # columns of a kernel whose taps are written out in the shader
@@ -44,7 +44,7 @@ def geometry(op: FusedOp, ctx: Lowering) -> Geometry:
         # ONNX ConvTranspose: the total follows from the output's shape; UPPER puts the odd one last.
         for d in range(rank):
             total = (x[2 + d] - 1) * stride[d] + extra[d] + (kernel[d] - 1) * dilation[d] + 1 - out[2 + d]
-            pads[d] = max(total, 0) // 2 if mode == "SAME_UPPER" else ceil_div(max(total, 0), 2)
+            pads[d] = maximum(total, 0) // 2 if mode == "SAME_UPPER" else ceil_div(maximum(total, 0), 2)
     groups = step.int("group", 1)
     return Geometry(
         batch=x[0],
@@ -64,7 +64,7 @@ def geometry(op: FusedOp, ctx: Lowering) -> Geometry:
 def lower_conv_transpose(op: FusedOp, ctx: Lowering) -> None:
     """Images with up to 8 columns of taps and a stride of 1, 2 or 4 in x are tiled; the rest goes output by output."""
     g = geometry(op, ctx)
-    fits = g.batch * g.groups * ceil_div(g.channels, 4) <= MAX_WORKGROUPS and len(g.size) == 2
+    fits = largest(g.batch * g.groups * ceil_div(g.channels, 4)) <= MAX_WORKGROUPS and len(g.size) == 2
     if fits and 4 % g.stride[1] == 0 and g.dilation == (1, 1) and g.kernel[1] <= LARGEST_TILED_KERNEL:
         _tiled(op, ctx, g)
     else:
@@ -184,7 +184,7 @@ def _general(op: FusedOp, ctx: Lowering, g: Geometry) -> None:
         op.output,
         [Operand("x", op.anchor.inputs[0], width=1), Operand("w", op.anchor.inputs[1], width=1)],
         window_params(g) | {"groups": g.groups},
-        flops=_flops(g) // maximum(ctx.size(op.output), 1),
+        flops=2 * g.depth * g.taps // math.prod(g.stride),
         epilogue=_epilogue(op, ctx, 1),
         rank=len(g.size),
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from webinfer.fused import FusedOp, Step
 from webinfer.lowering import Lowering, ceil_div
 from webinfer.ops.elements import axes
+from webinfer.symbols import maximum
 
 
 def lift(values: Sequence[int], neutral: int) -> tuple[int, ...]:
@@ -31,7 +32,7 @@ def pads(
         given = step.ints("pads", (0,) * 2 * rank) if mode in ("NOTSET", "") else (0,) * 2 * rank
         return given[:rank], given[rank:]
     along = zip(size, out, kernel, stride, dilation, strict=True)
-    totals = [max((o - 1) * s + d * (k - 1) + 1 - n, 0) for n, o, k, s, d in along]
+    totals = [maximum((o - 1) * s + d * (k - 1) + 1 - n, 0) for n, o, k, s, d in along]
     begin = tuple(t // 2 if mode == "SAME_UPPER" else ceil_div(t, 2) for t in totals)
     return begin, tuple(t - b for t, b in zip(totals, begin, strict=True))
 
