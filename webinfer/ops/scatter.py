@@ -57,7 +57,7 @@ def _scatter(op: FusedOp, ctx: Lowering, data: str, updates: str, nest: Nest, *,
     step, dtype = only_step(op), ctx.dtype(op.output)
     reduction = step.string("reduction", "none")
     count = math.prod(nest.sizes)
-    if count == 0:
+    if count == 0 or places == 0:
         rearrange(ctx, op.name, data, op.output, (ctx.size(data),), (1,))
         return
     bits, flat = reduction == "none", nest.merged()
