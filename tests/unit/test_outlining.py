@@ -99,8 +99,16 @@ def test_pointwise() -> None:
     check(text, {}, "pointwise", Pointwise=1, Abs=1)
 
 
-def test_pointwise_leaves_integers_alone() -> None:
-    check("g (int64[4] x) => (int64[4] y) { a = Add(x, x) y = Mul(a, x) }", {}, "pointwise", Add=1, Mul=1)
+def test_pointwise_takes_integers_and_truth_values() -> None:
+    check("g (int64[4] x) => (int64[4] y) { a = Add(x, x) y = Mul(a, x) }", {}, "pointwise", Pointwise=1)
+    text = "g (float[4] x, float[4] y) => (float[4] z) { m = Greater(x, y) z = Where(m, x, y) }"
+    check(text, {}, "pointwise", Pointwise=1)
+
+
+def test_pointwise_keeps_64_bit_integers_apart() -> None:
+    text = "g (int64[4] n, float[4] x) => (float[4] z) { y = Cast<to=1>(n) z = Mul(x, y) }"
+    check(text, {}, "pointwise", Cast=1, Mul=1)
+    check("g (int32[4] x) => (int32[4] y) { a = Add(x, x) y = Div(a, x) }", {}, "pointwise", Add=1, Div=1)
 
 
 def test_pointwise_takes_six_operands_at_most() -> None:

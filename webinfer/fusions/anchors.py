@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -10,6 +10,7 @@ import onnx_ir as ir
 from webinfer.fused import DOMAIN, PROLOGUES
 from webinfer.fusions.outline import Part, parts_of
 from webinfer.fusions.rewrite import FLOATS, elements, scalar, sole_consumer
+from webinfer.kernel import ITEMSIZE
 from webinfer.ops.elementwise import ELEMENTWISE
 from webinfer.shape_data import integers
 from webinfer.symbols import largest
@@ -30,21 +31,37 @@ ANCHORS = frozenset(
 
 # Elements up to which a value is computed again by every reader: a dispatch costs more.
 _TINY = 64
+_WIDE = frozenset({ir.DataType.INT64, ir.DataType.UINT64})
+_COMPUTED = FLOATS | {ir.DataType[dtype.upper()] for dtype in ITEMSIZE if not dtype.startswith("float")}
 
 
 def is_elementwise(node: ir.Node) -> bool:
-    """Whether lowering can evaluate `node` element by element: a known operator, float in and float out.
+    """Whether `node` can follow an anchor: evaluated element by element, float in and float out."""
+    return is_pointwise(node) and all(v.dtype in FLOATS for v in _values(node))
 
-    What the sizes alone decide needs no kernel.
+
+def is_pointwise(node: ir.Node) -> bool:
+    """Whether lowering can evaluate `node` element by element, as part of a chain: a known operator on known types.
+
+    What the sizes alone decide needs no kernel. Integer divisions stay alone: checks of a fusion feed zeros.
     """
-    if node.domain not in ("", DOMAIN) or node.op_type not in ELEMENTWISE or len(node.outputs) != 1:
+    if node.domain not in ("", DOMAIN, "com.microsoft") or len(node.outputs) != 1:
         return False
-    if node.op_type in ("Min", "Max") and len(node.inputs) != 2:
+    entry = ELEMENTWISE.get(node.op_type)
+    if entry is None or integers(node.outputs[0]) is not None:
         return False
-    if integers(node.outputs[0]) is not None:
+    if entry.divides and node.outputs[0].dtype not in FLOATS:
         return False
-    values = [*node.outputs, *(v for v in node.inputs if v is not None)]
-    return all(v.dtype in FLOATS for v in values)
+    return all(v.dtype in _COMPUTED for v in _values(node))
+
+
+def is_wide(node: ir.Node) -> bool:
+    """Whether 64-bit integers occur: such chains compute one element at a time."""
+    return any(v.dtype in _WIDE for v in _values(node))
+
+
+def _values(node: ir.Node) -> list[ir.Value]:
+    return [*node.outputs, *(v for v in node.inputs if v is not None)]
 
 
 def anchor_parts(node: ir.Node, model: ir.Model) -> tuple[Part, ...] | None:
@@ -74,10 +91,10 @@ class Operand:
     leaves: tuple[ir.Value, ...]
 
 
-def absorbable(value: ir.Value) -> ir.Node | None:
-    """The elementwise node that makes `value`, where its reader may compute it: nobody else reads it, or it is tiny."""
+def absorbable(value: ir.Value, accepts: Callable[[ir.Node], bool] = is_elementwise) -> ir.Node | None:
+    """The node that makes `value`, where its reader may compute it: nobody else reads it, or it is tiny."""
     producer = value.producer()
-    if producer is None or not is_elementwise(producer) or value.is_graph_output():
+    if producer is None or not accepts(producer) or value.is_graph_output():
         return None
     return producer if sole_consumer(value) is not None or largest(elements(value)) <= _TINY else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from webinfer.fusions.anchors import absorbable, bound, is_elementwise, kept
+from webinfer.fusions.anchors import absorbable, bound, is_pointwise, is_wide, kept
 from webinfer.fusions.outline import Part, outline
 from webinfer.fusions.rewrite import Fusion, Rewrite
 
@@ -18,15 +18,16 @@ class _Pointwise(Fusion):
 
     def match(self, node: ir.Node, model: ir.Model) -> Rewrite | None:
         """Take elementwise producers that nobody else needs while the operands are few enough."""
-        if not is_elementwise(node):
+        if not is_pointwise(node):
             return None
+        wide = is_wide(node)
         nodes = {node}
         leaves = [v for v in node.inputs if v is not None]
         grown = True
         while grown:
             grown = False
             for value in leaves:
-                producer = absorbable(value)
+                producer = absorbable(value, lambda n: is_pointwise(n) and is_wide(n) == wide)
                 if producer is None:
                     continue
                 wider = [v for v in dict.fromkeys((*leaves, *producer.inputs)) if v is not None and v is not value]

@@ -7,6 +7,8 @@ wgsl/lib/int64.wgsl.j2. Operands are names or short texts: an expression may hol
 
 from __future__ import annotations
 
+import math
+
 from webinfer.ops.cast import CASTS
 from webinfer.ops.expression import Call, Elementwise, Expression, joined
 from webinfer.ops.lanes import WIDE, bits, converted, integer
@@ -73,10 +75,10 @@ def _shrink(call: Call) -> str:
 
 
 def _integer_shrink(call: Call) -> str:
-    """The operator's function: its attributes become integers first."""
+    """What is left of x - bias truncates, so fractions of the bias take one more."""
     dtype = call.types[0]
     less, plus, minus = ("less_{sign}64(%s, %s)", "add64(%s, %s)", "sub64(%s, %s)") if dtype in WIDE else _INFIX
-    bias, limit = int(call.number("bias", 0.0)), int(call.number("lambd", 0.5))
+    bias, limit = math.ceil(call.number("bias", 0.0)), math.floor(call.number("lambd", 0.5))
     zero, step, high, low = (integer(v, dtype) for v in (0, bias, limit, -limit))
     text = f"select({zero}, {minus % ('{0}', step)}, {less % (high, '{0}')})"
     return text if dtype.startswith("u") else f"select({text}, {plus % ('{0}', step)}, {less % ('{0}', low)})"
@@ -207,7 +209,7 @@ ELEMENTWISE: dict[str, Elementwise] = {
     "Softsign": _plain("({0} / (1.0f + abs({0})))", 2),
     "Mish": Elementwise("({0} * hyperbolic_tangent(softplus({0})))", flops=24, special=False),
     "Shrink": Elementwise(
-        _shrink, _integer_shrink, _integer_shrink, flops=4, variants=({}, {"bias": 1.5, "lambd": 2.5})
+        _shrink, _integer_shrink, _integer_shrink, flops=4, special=False, variants=({}, {"bias": 1.5, "lambd": 2.5})
     ),
     "Sum": Elementwise(joined("({0} + {1})")),
     "Mean": Elementwise(_mean),
