@@ -18,6 +18,7 @@ from webinfer.errors import UnsupportedError
 from webinfer.passes.contract import Changes, Stage, describe, dynamic_value, operands
 from webinfer.passes.control_flow import unroll
 from webinfer.passes.expand import expand
+from webinfer.passes.infer_contrib import infer_contrib
 from webinfer.passes.infer_sizes import infer_sizes
 from webinfer.reference import run_reference
 from webinfer.shape_data import integers
@@ -91,6 +92,7 @@ def _infer(model: ir.Model) -> None:
         if node.op_type in _SHAPE_OF_INPUT and not node.domain and node.inputs[0] is not None:
             node.outputs[0].shape, node.outputs[0].type = node.inputs[0].shape, node.inputs[0].type
     common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(model)
+    infer_contrib(model)
 
 
 def _fix_shape_tensors(model: ir.Model) -> None:

@@ -1,0 +1,42 @@
+"""Shapes and element types that ONNX's own inference leaves open, above all of operators of com.microsoft."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+from onnx_shape_inference import OpUsageError, ShapeInferenceContext, ShapeInferenceError, registry
+
+from webinfer.dims import is_known
+
+
+_NO_SCALARS = frozenset({"GatherND"})  # ONNX's inference gives a scalar result no shape at all
+
+
+def infer_contrib(model: ir.Model) -> None:
+    """Give the results that are still unknown the shape that their node implies, where that is known."""
+    registry.collect()
+    context = ShapeInferenceContext(model.opset_imports, policy="override")
+    for node in model.graph:
+        left_open = node.domain or node.op_type in _NO_SCALARS
+        if left_open and any(o.name and (o.dtype is None or not is_known(o.shape)) for o in node.outputs):
+            infer = registry.get(node.domain, node.op_type, version=model.opset_imports.get(node.domain, 1))
+            if infer is not None:
+                try:
+                    infer(context, node)
+                except (OpUsageError, ShapeInferenceError):
+                    continue
+
+
+@registry.register("com.microsoft", "GatherBlockQuantized")
+def _gather_block_quantized(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """Gather's shape; bytes hold several values along the last axis."""
+    data, index, scales = node.inputs[:3]
+    if data is None or index is None or scales is None or data.shape is None or index.shape is None:
+        return
+    shape = list(data.shape)
+    if data.dtype == ir.DataType.UINT8 and isinstance(shape[-1], int):
+        shape[-1] *= 8 // (node.attributes["bits"].as_int() if "bits" in node.attributes else 4)
+    axis = node.attributes["gather_axis"].as_int() if "gather_axis" in node.attributes else 0
+    axis %= len(shape)
+    context.set_shape_and_dtype(
+        node.outputs[0], ir.Shape([*shape[:axis], *index.shape, *shape[axis + 1 :]]), scales.dtype
+    )
