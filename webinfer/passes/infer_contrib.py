@@ -7,7 +7,6 @@ from onnx_shape_inference import OpUsageError, ShapeInferenceContext, ShapeInfer
 
 from webinfer.dims import is_known
 
-
 _NO_SCALARS = frozenset({"GatherND"})  # ONNX's inference gives a scalar result no shape at all
 
 
