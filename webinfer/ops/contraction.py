@@ -5,6 +5,7 @@ MatMul, Gemm, Einsum and the input projections of recurrent layers describe them
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,8 +57,9 @@ class _MatrixProduct:
 
 def merged_axes(axes: Sequence[Axis]) -> list[Axis]:
     """Drop loops of size 1 and join neighbours that are one loop for every operand; at least one is left."""
-    count = len(axes[0].extra) if axes else 0
-    columns = zip(*((a.x, a.w, *a.extra) for a in axes), strict=True) if axes else ((),) * (2 + count)
+    if not axes:
+        return [Axis(1, 0, 0)]
+    columns = zip(*((a.x, a.w, *a.extra) for a in axes), strict=True)
     nest = merged([a.size for a in axes], [list(c) for c in columns])
     return [Axis(s, x, w, tuple(e)) for s, x, w, *e in zip(nest.sizes, *nest.strides, strict=True)]
 
@@ -125,7 +127,8 @@ def general(
     for prefix, axes, kept in (("o", output, names), ("k", depth, factors)):
         for d, axis in enumerate(axes):
             params[f"{prefix}{d}"] = axis.size
-            params |= {f"{prefix}{d}_{n}": s for n, s in zip(kept, (axis.x, axis.w, *axis.extra), strict=False)}
+            steps = itertools.chain((axis.x, axis.w, *axis.extra), itertools.repeat(0))
+            params |= {f"{prefix}{d}_{n}": step for n, step in zip(kept, steps, strict=False)}
     ctx.emit(
         "contract",
         node=node,

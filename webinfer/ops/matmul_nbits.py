@@ -103,6 +103,5 @@ CASES = [
     Case("rows_4bit_packed", partial(_nbits, (2, 3), 96, 20, 32, 4, "packed", True)),
     Case("part_block", partial(_nbits, (5,), 70, 7, 16, 4, "packed", False)),
     Case("float_zeros", partial(_nbits, (3,), 128, 12, 64, 4, "float", True)),
-    Case("vector_8bit", partial(_nbits, (1,), 160, 10, 32, 8, "packed", True)),
-    Case("rows_8bit", partial(_nbits, (9,), 256, 8, 128, 8, "", False)),
+    Case("vector_8bit", partial(_nbits, (1,), 160, 10, 32, 8, "", True)),
 ]

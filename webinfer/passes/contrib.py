@@ -1,4 +1,4 @@
-"""Convolutions of com.microsoft, which fuse standard operators or lay them out differently, written as these again."""
+"""Operators of com.microsoft that fuse standard operators, or lay data out differently, written as these again."""
 
 from __future__ import annotations
 
@@ -21,10 +21,16 @@ class _Parts:
         self.node = node
 
     def add(self, op_type: str, inputs: Sequence[ir.Value | None], attributes: Sequence[ir.Attr] = ()) -> ir.Value:
-        made = ir.Node("", op_type, inputs, attributes, name=f"{self.node.name or self.node.op_type}/{op_type}")
+        return self.add_all(op_type, inputs, attributes, 1)[0]
+
+    def add_all(
+        self, op_type: str, inputs: Sequence[ir.Value | None], attributes: Sequence[ir.Attr], outputs: int
+    ) -> Sequence[ir.Value]:
+        name = f"{self.node.name or self.node.op_type}/{op_type}"
+        made = ir.Node("", op_type, inputs, attributes, num_outputs=outputs, name=name)
         assert self.node.graph is not None
         self.node.graph.insert_before(self.node, made)
-        return made.outputs[0]
+        return made.outputs
 
     def transpose(self, value: ir.Value | None, order: Sequence[int]) -> ir.Value:
         return self.add("Transpose", [value], [ir.AttrInt64s("perm", order)])
@@ -64,7 +70,39 @@ def _nhwc_conv(parts: _Parts) -> ir.Value:
     return parts.transpose(parts.add("Conv", inputs, list(parts.node.attributes.values())), _LAST)
 
 
-_STANDARD: dict[str, Callable[[_Parts], ir.Value]] = {"FusedConv": _fused_conv, "NhwcConv": _nhwc_conv}
+def _matmul_integer_to_float(parts: _Parts) -> ir.Value:
+    """MatMulIntegerToFloat: MatMulInteger(x, w) * (x scale * w scale) + bias."""
+    x, w, x_scale, w_scale, x_zero, w_zero, bias = (*parts.node.inputs, *(None,) * 5)[:7]
+    return _scaled_product(parts, [x, w, x_zero, w_zero], x_scale, w_scale, bias)
+
+
+def _dynamic_quantize_matmul(parts: _Parts) -> ir.Value:
+    """DynamicQuantizeMatMul: the same on x as DynamicQuantizeLinear gives it."""
+    x, w, w_scale, w_zero, bias = (*parts.node.inputs, *(None,) * 3)[:5]
+    quantized, x_scale, x_zero = parts.add_all("DynamicQuantizeLinear", [x], [], 3)
+    return _scaled_product(parts, [quantized, w, x_zero, w_zero], x_scale, w_scale, bias)
+
+
+def _scaled_product(
+    parts: _Parts,
+    integers: Sequence[ir.Value | None],
+    x_scale: ir.Value | None,
+    w_scale: ir.Value | None,
+    bias: ir.Value | None,
+) -> ir.Value:
+    assert w_scale is not None
+    to = ir.AttrInt64("to", int(w_scale.dtype or ir.DataType.FLOAT))
+    sums = parts.add("Cast", [parts.add("MatMulInteger", integers)], [to])
+    result = parts.add("Mul", [sums, parts.add("Mul", [x_scale, w_scale])])
+    return result if bias is None else parts.add("Add", [result, bias])
+
+
+_STANDARD: dict[str, Callable[[_Parts], ir.Value]] = {
+    "DynamicQuantizeMatMul": _dynamic_quantize_matmul,
+    "FusedConv": _fused_conv,
+    "MatMulIntegerToFloat": _matmul_integer_to_float,
+    "NhwcConv": _nhwc_conv,
+}
 
 
 def standardise(graph: ir.Graph) -> int:
