@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-from webinfer.symbols import Sym
+from webinfer.symbols import is_open
 
 Access = Literal["read", "read_write"]
 ParamType = Literal["u32", "i32", "f32"]
@@ -158,7 +158,7 @@ class Value:
     def binding_start(self) -> int:
         """Byte of the base at which bindings start: aligned, and before all places where the value may lie."""
         aligned = self.offset * ITEMSIZE[self.dtype] // ALIGNMENT * ALIGNMENT
-        return 0 if isinstance(aligned, Sym) else aligned
+        return 0 if is_open(aligned) else aligned
 
     @property
     def bytes(self) -> int:

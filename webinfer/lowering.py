@@ -29,7 +29,7 @@ from webinfer.kernel import (
     element_type,
 )
 from webinfer.shape_data import integers
-from webinfer.symbols import Sym, Undecided, largest, minimum
+from webinfer.symbols import Undecided, is_open, largest, minimum
 from webinfer.templating import render
 from webinfer.tiers import Tier
 
@@ -81,7 +81,7 @@ def grid(workgroups: int) -> tuple[int, int, int]:
 
     At least one workgroup, but for a count that is 0 at some sizes: there is nothing to do then.
     """
-    count = workgroups if isinstance(workgroups, Sym) else max(workgroups, 1)
+    count = workgroups if is_open(workgroups) else max(workgroups, 1)
     x = minimum(count, MAX_WORKGROUPS)
     y = minimum(ceil_div(count, x), MAX_WORKGROUPS)
     return (x, y, ceil_div(count, x * y))
@@ -230,7 +230,7 @@ class Lowering:
                 f"{template} ({node}): {len(bindings)} storage bindings, the tier allows "
                 f"{self.tier.limit('maxStorageBuffersPerShaderStage')}"
             )
-        if any(isinstance(n, Sym) for n in workgroup_size):
+        if any(map(is_open, workgroup_size)):
             raise Undecided(f"it needs the workgroup size {workgroup_size} as fixed numbers")
         declared = [*[_param(n, v) for n, v in {**(params or {}), **(scalars or {})}.items()], *bases]
         kernel = render(

@@ -387,7 +387,9 @@ class LoadedModel:
         arguments: what only a host of another kind takes.
         """
         session = self.session
-        sent = [{"name": n, "data": session.upload(a), "shape": list(a.shape)} for n, a in feeds.items()]
+        sent: list[dict[str, Any]] = [
+            {"name": n, "data": session.upload(a), "shape": list(a.shape)} for n, a in feeds.items()
+        ]
         command: dict[str, Any] = {"warmup": warmup, "repeat": repeat, "profile": profile, "read": read, **arguments}
         if outputs is not None:
             command["outputs"] = list(outputs)

@@ -313,12 +313,12 @@ def remainder(a: Size, b: Size) -> Size:
     return _call("%", rest, b)
 
 
-def minimum(*values: int) -> int:
+def minimum(*values: Size) -> int:
     """The smallest value at every size; the builtin `min` works only where the bounds decide."""
     return _extreme("min", values)
 
 
-def maximum(*values: int) -> int:
+def maximum(*values: Size) -> int:
     """The largest value at every size; the builtin `max` works only where the bounds decide."""
     return _extreme("max", values)
 
@@ -332,6 +332,20 @@ def _extreme(op: str, values: Sequence[Size]) -> int:
         else:
             result = _call(op, *sorted((result, value), key=str))
     return cast("int", result)
+
+
+def broadcast_size(a: Size, b: Size) -> int:
+    """The size of a dimension that `a` and `b` give together: they are equal, or one of them is 1."""
+    if b in (a, 1) or (a != 1 and bounds(a)[0] > 1):
+        return cast("int", a)
+    return cast("int", b) if a == 1 or bounds(b)[0] > 1 else maximum(a, b)
+
+
+def broadcast_stride(stride: int, size: int, to: int) -> int:
+    """The stride with which a dimension of `size` is read as one of size `to`: 0 where it is 1."""
+    if size == 1:
+        return 0
+    return stride if size == to or bounds(size)[0] > 1 else stride * minimum(size - 1, 1)
 
 
 # -- facts -------------------------------------------------------------------------------------------------------------
@@ -364,6 +378,11 @@ def _everywhere(value: Sym) -> Any:
     if math.prod(map(len, ranges)) > _PROOF_POINTS:
         return None
     return _evaluate(value, dict(zip(sizes, np.meshgrid(*ranges, indexing="ij"), strict=True)))
+
+
+def is_open(value: object) -> bool:
+    """Whether the value is a Sym; type checkers take one for an int, so that they know better than isinstance."""
+    return isinstance(value, Sym)
 
 
 def _product(sides: Iterator[tuple[int, int]]) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from webinfer.ops.elementwise import ELEMENTWISE
 from webinfer.ops.expression import Call
 from webinfer.ops.functions import functions_in
 from webinfer.ops.lanes import LANE, WIDE, kind, wrapped
+from webinfer.symbols import broadcast_size
 
 Shape = tuple[int, ...]
 
@@ -140,6 +141,5 @@ def _broadcast(shapes: Sequence[Shape]) -> Shape:
     result = [1] * rank
     for shape in shapes:
         for d, size in enumerate(shape, start=rank - len(shape)):
-            if size != 1:
-                result[d] = size
+            result[d] = broadcast_size(result[d], size)
     return tuple(result)

@@ -11,6 +11,7 @@ from webinfer.lowering import Lowering, Operand, Unsupported, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.contraction import Axis, contract, general, merged_axes
 from webinfer.ops.copy import rearrange, strides_of
+from webinfer.symbols import broadcast_size, broadcast_stride
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class _Term:
             strides[label] = strides.get(label, 0) + stride
         return _Term(value, sizes, strides)
 
-    def step(self, label: str) -> int:
-        """Stride along `label`; 0 where it is broadcast."""
-        return 0 if self.sizes.get(label, 1) == 1 else self.strides[label]
+    def step(self, label: str, size: int) -> int:
+        """Stride along `label`, which has `size` over all terms; 0 where it is broadcast."""
+        return broadcast_stride(self.strides.get(label, 0), self.sizes.get(label, 1), size)
 
 
 def parse(equation: str, ranks: Sequence[int]) -> tuple[list[list[str]], list[str]]:
@@ -98,12 +99,12 @@ def _sizes(*terms: _Term) -> dict[str, int]:
     """Size by label over all terms, 1 being broadcast."""
     sizes: dict[str, int] = {}
     for term in terms:
-        sizes |= {label: size for label, size in term.sizes.items() if size != 1 or label not in sizes}
+        sizes |= {label: broadcast_size(size, sizes.get(label, 1)) for label, size in term.sizes.items()}
     return sizes
 
 
 def _axes(labels: Sequence[str], sizes: Mapping[str, int], x: _Term, w: _Term | None = None) -> list[Axis]:
-    return [Axis(sizes[label], x.step(label), w.step(label) if w else 0) for label in labels]
+    return [Axis(n, x.step(k, n), w.step(k, n) if w else 0) for k, n in ((k, sizes[k]) for k in labels)]
 
 
 def _single(op: FusedOp, ctx: Lowering, term: _Term, output: Sequence[str]) -> None:
@@ -111,7 +112,7 @@ def _single(op: FusedOp, ctx: Lowering, term: _Term, output: Sequence[str]) -> N
     summed = [label for label in term.sizes if label not in output]
     if not summed:
         sizes = [term.sizes[label] for label in output]
-        rearrange(ctx, op.name, term.value, op.output, sizes, [term.step(label) for label in output])
+        rearrange(ctx, op.name, term.value, op.output, sizes, [term.step(label, term.sizes[label]) for label in output])
         return
     general(
         ctx,

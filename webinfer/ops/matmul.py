@@ -14,6 +14,7 @@ from webinfer.ops.contraction import ADD, Axis, RenderTail, contract, general
 from webinfer.ops.copy import strided_copy, strides_of
 from webinfer.ops.epilogue import operand_kind, render_epilogue
 from webinfer.ops.pointwise import broadcast_strides
+from webinfer.symbols import broadcast_size, broadcast_stride
 
 
 def matmul_axes(
@@ -28,8 +29,8 @@ def matmul_axes(
     for d in range(-max(len(x), len(w)), -2):
         size_x, step_x = (x[d], x_strides[d]) if len(x) >= -d else (1, 0)
         size_w, step_w = (w[d], w_strides[d]) if len(w) >= -d else (1, 0)
-        size = size_w if size_x == 1 else size_x
-        batch.append(Axis(size, 0 if size_x == 1 else step_x, 0 if size_w == 1 else step_w))
+        size = broadcast_size(size_x, size_w)
+        batch.append(Axis(size, broadcast_stride(step_x, size_x, size), broadcast_stride(step_w, size_w, size)))
     return [*batch, *rows, *columns], depth
 
 

@@ -17,6 +17,7 @@ from webinfer.lowering import Lowering, Operand, ceil_div, grid, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.chain import Layout, Scalars, Term, constant_term, render_chain
 from webinfer.ops.lanes import WIDE, aliases, loaded, stored
+from webinfer.symbols import broadcast_stride
 
 WORKGROUP = 64
 # Operators of any number of operands -> what takes some of them together where bindings do not reach.
@@ -38,7 +39,7 @@ def broadcast_strides(shape: Sequence[int], output: Sequence[int]) -> tuple[int,
     """Row-major strides of `shape` seen as `output` (numpy broadcasting): 0 along broadcast dimensions."""
     padded = (1,) * (len(output) - len(shape)) + tuple(shape)
     strides = [math.prod(padded[d + 1 :]) for d in range(len(padded))]
-    return tuple(0 if padded[d] == 1 else strides[d] for d in range(len(output)))
+    return tuple(map(broadcast_stride, strides, padded, output))
 
 
 def merged(sizes: Sequence[int], strides: Sequence[Sequence[int]]) -> Strided:
@@ -155,7 +156,9 @@ def _reads(
     found = [row.index(1) if 1 in row else None for row in nest.strides[len(rows) :]]
     block_at = dict(zip(blocks, found, strict=True))
     innermost = len(nest.sizes) - 1
-    vector = not wide and nest.sizes[-1] % 4 == 0 and innermost not in found
+    # A stride that is 0 at some sizes and 1 at others fits neither a row nor a uniform.
+    plain = all(row[-1] == 0 or row[-1] == 1 for row in nest.strides[: len(rows)])
+    vector = not wide and plain and nest.sizes[-1] % 4 == 0 and innermost not in found
     reads = []
     for k, (value, layout) in enumerate(bound):
         strides, block = nest.strides[1 + k], block_at.get(k)

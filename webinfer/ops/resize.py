@@ -62,11 +62,11 @@ def axis_map(
     p, q = scale.p, scale.q
     if coordinates == "asymmetric":
         a, b, d = q, 0, p
-    elif coordinates == "half_pixel" or (coordinates == "pytorch_half_pixel" and out != 1):
+    elif coordinates == "half_pixel" or (coordinates == "pytorch_half_pixel" and out > 1):
         a, b, d = 2 * q, q - p, 2 * p
     elif coordinates == "half_pixel_symmetric":
         a, b, d = 2 * q, size * p - out * q + q - p, 2 * p
-    elif coordinates in ("pytorch_half_pixel", "align_corners") and out == 1:
+    elif coordinates in ("pytorch_half_pixel", "align_corners") and out <= 1:
         a, b, d = 0, 0, 1
     elif coordinates == "align_corners":
         a, b, d = (size - 1) * q, 0, p * size - q

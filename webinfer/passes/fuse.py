@@ -69,8 +69,8 @@ def run_fusions(model: ir.Model, fusions: Sequence[Fusion], *, verify: bool = Tr
             place = describe(node)
             try:
                 found = fusion.match(node, model)
-            except Undecided as fault:
-                found = Refusal(node, str(fault))
+            except Undecided as open_size:
+                found = Refusal(node, str(open_size))
             if isinstance(found, Rewrite):
                 for function in found.functions:
                     function.opset_imports[""] = model.opset_imports[""]

@@ -14,7 +14,7 @@ from onnx_shape_inference import OpUsageError, ShapeInferenceContext, ShapeInfer
 from webinfer.dims import CONSTRAINTS, Constraint, as_dim, as_shape, is_known, sizes_of
 from webinfer.passes.contract import describe
 from webinfer.shape_data import evaluate, integers
-from webinfer.symbols import Size, Sym, Undecided, bounds, maximum, minimum, quotient
+from webinfer.symbols import Size, Sym, Undecided, bounds, broadcast_size, maximum, minimum, quotient
 
 
 class Mismatch(Exception):
@@ -34,18 +34,19 @@ def infer_sizes(model: ir.Model) -> None:
     context = ShapeInferenceContext(model.opset_imports, policy="override")
     constraints: Constraints = {}
     for node in model.graph:
-        before = [(o.shape, o.dtype) for o in node.outputs]
+        before = [(o.shape, o.type) for o in node.outputs]
         infer = registry.get(node.domain, node.op_type, version=model.opset_imports.get(node.domain, 1))
         if infer is not None:
             try:
                 infer(context, node)
             except (OpUsageError, ShapeInferenceError, TypeError, ValueError, Undecided):
-                for output, (shape, dtype) in zip(node.outputs, before, strict=True):
-                    output.shape, output.dtype = shape, dtype
+                for output, (shape, type_) in zip(node.outputs, before, strict=True):
+                    output.shape, output.type = shape, type_
         rule = None if node.domain else _RULES.get(node.op_type)
         if rule is not None:
             sizes = _apply(rule, node, constraints)
-            node.outputs[0].shape = None if sizes is None else as_shape(sizes)
+            for output in node.outputs:
+                output.shape = None if sizes is None else as_shape(sizes)
         evaluate(node)
         elements = integers(node.outputs[0]) if len(node.outputs) == 1 else None
         if elements is not None and elements.ndim <= 1:
@@ -106,8 +107,7 @@ def _together(a: Size, b: Size, node: ir.Node, constraints: Constraints) -> Size
     for size, low in ((a, low_a), (b, low_b)):
         zero = zero * (size - 1) if low <= 1 else zero
     _require(zero, f"{describe(node)} broadcasts {a} with {b}: equal, or one of them 1", constraints)
-    # A size that cannot be 1 is the result; of two that can, the larger one.
-    return a if low_a > 1 else b if low_b > 1 else maximum(a, b)  # type: ignore[arg-type]
+    return broadcast_size(a, b)
 
 
 def broadcast(shapes: Sequence[Sequence[Size]], node: ir.Node, constraints: Constraints) -> list[Size]:
@@ -145,6 +145,17 @@ def _concat(node: ir.Node, constraints: Constraints) -> list[Size]:
     return result
 
 
+def _einsum(node: ir.Node, constraints: Constraints) -> list[Size]:
+    terms, arrow, output = node.attributes["equation"].as_string().replace(" ", "").partition("->")
+    if not arrow or "." in terms:
+        return list(_sizes(node.outputs[0]))
+    sizes: dict[str, Size] = {}
+    for term, value in zip(terms.split(","), node.inputs, strict=True):
+        for label, size in zip(term, _sizes(value), strict=True):
+            sizes[label] = _together(sizes.get(label, 1), size, node, constraints)
+    return [sizes[label] for label in output]
+
+
 def _constant_of_shape(node: ir.Node, _: Constraints) -> list[Size] | None:
     return _elements(node, 0)
 
@@ -158,25 +169,47 @@ def _slice(node: ir.Node, _: Constraints) -> list[Size]:
     sizes = list(_sizes(node.inputs[0]))
     starts, ends = _elements(node, 1) or [], _elements(node, 2) or []
     axes, steps = _elements(node, 3) or range(len(starts)), _elements(node, 4) or [1] * len(starts)
-    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        first, count = slice_range(start, end, step, sizes[axis])  # type: ignore[index]
-        del first
-        sizes[axis] = count  # type: ignore[index]
+    for axis, start, end, step in zip(map(int, axes), starts, ends, map(int, steps), strict=True):
+        size = sizes[axis]
+        # Undecided where it depends on the size whether a place counts from the end.
+        places = [v + size if v < 0 else v for v in (start, end)]
+        low, high = (0, size) if step > 0 else (-1, size - 1)
+        first, last = (minimum(maximum(v, low), high) for v in places)
+        sizes[axis] = maximum(-quotient(first - last, step), 0)
     return sizes
 
 
-def slice_range(start: Size, end: Size, step: Size, size: Size) -> tuple[Size, Size]:
-    """First element and number of elements of a slice with ONNX's clamping. The step is a plain integer.
+def _pad(node: ir.Node, _: Constraints) -> list[Size]:
+    sizes, pads = list(_sizes(node.inputs[0])), _elements(node, 1) or []
+    axes = _elements(node, 3) or range(len(sizes))
+    for k, axis in enumerate(map(int, axes)):
+        sizes[axis] = sizes[axis] + pads[k] + pads[k + len(pads) // 2]
+    return sizes
 
-    Raises Undecided where it depends on the size whether `start` or `end` counts from the end.
-    """
-    if isinstance(step, Sym):
-        raise Undecided(f"it needs the step {step} as a fixed number")
-    start, end = (v + size if v < 0 else v for v in (start, end))
-    low, high = (0, size) if step > 0 else (-1, size - 1)
-    first, last = (minimum(maximum(v, low), high) for v in (start, end))  # type: ignore[arg-type]
-    count = maximum(-quotient(first - last, step), 0)
-    return (first, count)
+
+def _tile(node: ir.Node, _: Constraints) -> list[Size]:
+    return [size * count for size, count in zip(_sizes(node.inputs[0]), _elements(node, 1) or [], strict=True)]
+
+
+def _pool(node: ir.Node, _: Constraints) -> Sequence[Size]:
+    """With ceil_mode the last window must begin in the image or the padding before it (ONNX's text of the pools)."""
+    if "ceil_mode" not in node.attributes or not node.attributes["ceil_mode"].as_int():
+        return _sizes(node.outputs[0])
+
+    def ints(name: str, default: list[int]) -> Sequence[int]:
+        return node.attributes[name].as_ints() if name in node.attributes else default
+
+    x = _sizes(node.inputs[0])
+    kernel = node.attributes["kernel_shape"].as_ints()
+    rank = len(kernel)
+    stride, dilation, pads = ints("strides", [1] * rank), ints("dilations", [1] * rank), ints("pads", [0] * 2 * rank)
+    if "auto_pad" in node.attributes and node.attributes["auto_pad"].as_string() not in ("NOTSET", "VALID"):
+        return _sizes(node.outputs[0])
+    result = list(x[:2])
+    for n, k, s, d, begin, end in zip(x[2:], kernel, stride, dilation, pads[:rank], pads[rank:], strict=True):
+        windows = -quotient(-(n + begin + end - d * (k - 1) - 1), s) + 1
+        result.append(minimum(windows, -quotient(-(n + begin), s)))
+    return result
 
 
 def _same_as_input(node: ir.Node, _: Constraints) -> Sequence[Size]:
@@ -193,8 +226,12 @@ _RULES: Mapping[str, Rule] = {
     "Expand": _expand,
     "MatMul": _matmul,
     "Concat": _concat,
+    "Einsum": _einsum,
     "ConstantOfShape": _constant_of_shape,
     "Range": _range,
+    "Pad": _pad,
     "Slice": _slice,
+    "Tile": _tile,
     "GroupNormalization": _same_as_input,
+    **dict.fromkeys(("AveragePool", "LpPool", "MaxPool"), _pool),
 }
