@@ -121,15 +121,21 @@ class PackageFiles:
 
 
 def compile_in_memory(
-    model: ir.Model, shapes: Mapping[str, Sequence[int]], values: Mapping[str, np.ndarray[Any, np.dtype[Any]]]
+    model: ir.Model,
+    shapes: Mapping[str, Sequence[int]],
+    values: Mapping[str, np.ndarray[Any, np.dtype[Any]]],
+    *,
+    fusions: bool = True,
 ) -> PackageFiles:
     """Compile `model`, which changes, for inputs of `shapes` and with the inputs `values` made constant, in fp32.
 
-    The package fits every device. Raises a WebinferError for a model that cannot be compiled.
+    The package fits every device. Without `fusions` every node keeps a kernel of its own. Raises a WebinferError for a
+    model that cannot be compiled.
     """
     stages = [FixShapes(shapes), Specialise(values), *front_stages({}), *back_stages("fp32")]
     for stage in stages:
-        stage.run(model)
+        if fusions or not isinstance(stage, Fuse | Outline):
+            stage.run(model)
     files = compile_model(model, _register_tiers(model))
     return PackageFiles(files, [_spec(v) for v in model.graph.inputs])
 

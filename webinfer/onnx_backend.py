@@ -79,19 +79,20 @@ class SourceModel:
                 digest.update(array.tobytes())
         return digest.hexdigest()
 
-    def specialise(self, feeds: Mapping[str, Array]) -> Specialised:
+    def specialise(self, feeds: Mapping[str, Array], *, fusions: bool = True) -> Specialised:
         """Compile for the shapes of `feeds` and the values of those that decide shapes."""
         values = {name: array for name, array in feeds.items() if name in self._deciding}
         shapes = {name: array.shape for name, array in feeds.items()}
-        files = compile_in_memory(ir.serde.deserialize_model(self._proto), shapes, values)
+        files = compile_in_memory(ir.serde.deserialize_model(self._proto), shapes, values, fusions=fusions)
         return Specialised(files, self._outputs)
 
 
 class WebGpuRep(BackendRep):
     """A prepared model; everything that it loaded on the device is freed with it."""
 
-    def __init__(self, proto: onnx.ModelProto, device: str) -> None:
+    def __init__(self, proto: onnx.ModelProto, device: str, *, fusions: bool = True) -> None:
         self._source = SourceModel(proto)
+        self._fusions = fusions
         self._session = session(device)
         self._loaded: dict[str, tuple[Specialised, LoadedModel]] = {}
         weakref.finalize(self, _free, self._loaded)
@@ -101,7 +102,7 @@ class WebGpuRep(BackendRep):
         feeds = self._source.feeds(inputs)
         key = self._source.key(feeds)
         if key not in self._loaded:
-            compiled = self._source.specialise(feeds)
+            compiled = self._source.specialise(feeds, fusions=self._fusions)
             self._loaded[key] = (compiled, compiled.load(self._session))
         compiled, loaded = self._loaded[key]
         return compiled.run(loaded, feeds)
@@ -112,9 +113,12 @@ class WebGpuBackend(Backend):
 
     @classmethod
     def prepare(cls, model: onnx.ModelProto, device: str = DEFAULT_DEVICE, **kwargs: Any) -> WebGpuRep:
-        """A model ready to run. Raises onnx.checker.ValidationError for one that is not valid."""
+        """A model ready to run. kwargs: `fusions=False` gives every node a kernel of its own.
+
+        Raises onnx.checker.ValidationError for a model that is not valid.
+        """
         super().prepare(model, device, **kwargs)
-        return WebGpuRep(model, _device_id(device))
+        return WebGpuRep(model, _device_id(device), fusions=bool(kwargs.get("fusions", True)))
 
     @classmethod
     def run_model(
