@@ -76,7 +76,8 @@ class Rows:
             return (1, 16 if register else 64, 1)
         if register:
             return (8, 2, 1)
-        lanes = min(1 << max(largest(self.size) - 1, 0).bit_length(), 256)
+        # A few sizes of team, so that rows of different lengths share pipelines; each invocation takes up to two loads.
+        lanes = next(n for n in (4, 16, 64, 256) if 2 * n >= largest(self.size) or n == 256)
         return (lanes, max(64 // lanes, 1), 1)
 
 

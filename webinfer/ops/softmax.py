@@ -95,8 +95,8 @@ def _fused(shape: Sequence[int], axis: int, g: Graph) -> None:
 
 
 CASES = [
-    *(Case(f"softmax_w{w}", partial(_softmax, "Softmax", (3, 2, w), -1, 3.0)) for w in range(1, 10)),
-    *(Case(f"softmax_axis1_w{w}", partial(_softmax, "Softmax", (2, 5, w), 1, 3.0)) for w in range(1, 10)),
+    *(Case(f"softmax_w{w}", partial(_softmax, "Softmax", (3, 2, w), -1, 3.0)) for w in (1, 2, 7, 8)),
+    *(Case(f"softmax_axis1_w{w}", partial(_softmax, "Softmax", (2, 5, w), 1, 3.0)) for w in (1, 6, 8)),
     Case("softmax_axis0", partial(_softmax, "Softmax", (6, 2, 3), 0, 3.0)),
     Case("softmax_negative_axis", partial(_softmax, "Softmax", (2, 3, 4, 5), -2, 3.0)),
     Case("softmax_long", partial(_softmax, "Softmax", (2, 4097), -1, 10.0)),
