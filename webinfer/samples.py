@@ -35,7 +35,7 @@ def _between(symbol: Symbol, number: int) -> int:
     """Another odd multiple for every symbol, so that what mixes two of them up shows."""
     steps = (symbol.maximum - symbol.minimum) // symbol.multiple
     first = symbol.minimum // symbol.multiple
-    middle = first + steps // 2 + number
+    middle = first + steps // 2 + 2 * number
     return min(max(middle | 1, first), first + steps) * symbol.multiple
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from webinfer.commands.printing import print_result, table
-from webinfer.manifest import Component, Manifest, Program
+from webinfer.manifest import Component, Manifest, Program, SymbolBounds
 from webinfer.package import MANIFEST, read_package
 
 
@@ -17,6 +17,8 @@ def inspect(folder: Path, top: int, as_json: bool) -> None:
     components = [
         {
             "name": c.name,
+            "symbols": {name: s.model_dump() for name, s in c.symbols.items()},
+            "constraints": [k.text for k in c.constraints],
             "inputs": [i.model_dump() for i in c.inputs],
             "outputs": [o.model_dump() for o in c.outputs],
             "tiers": [_program(p, package_bytes) for p in c.programs],
@@ -114,6 +116,14 @@ def _text(package: Manifest, package_bytes: int, components: list[dict[str, Any]
 
 
 def _signature(component: Component) -> list[str]:
-    return [f"  in   {i.name}  {i.dtype} {i.shape}" for i in component.inputs] + [
-        f"  out  {o.name}  {o.dtype} {o.shape}" for o in component.outputs
+    return [
+        *(f"  size {name}  {_bounds(s)}" for name, s in component.symbols.items()),
+        *(f"  rule {constraint.text}" for constraint in component.constraints),
+        *(f"  in   {i.name}  {i.dtype} [{', '.join(map(str, i.shape))}]" for i in component.inputs),
+        *(f"  out  {o.name}  {o.dtype} [{', '.join(map(str, o.shape))}]" for o in component.outputs),
     ]
+
+
+def _bounds(symbol: SymbolBounds) -> str:
+    steps = f", multiples of {symbol.multiple}" if symbol.multiple > 1 else ""
+    return f"{symbol.minimum} to {symbol.maximum}{steps} (memory, FLOPs and bytes are those of {symbol.maximum})"

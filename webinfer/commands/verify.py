@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from webinfer.commands.printing import print_result, table
 from webinfer.commands.run import describe, only_component
 from webinfer.devices import default_device, find_device
 from webinfer.errors import CheckFailed
-from webinfer.feeds import check_feeds, read_inputs, seeded_feeds
+from webinfer.feeds import check_feeds, read_inputs, samples_of, seeded_feeds, sizes_given
 from webinfer.manifest import Program
 from webinfer.package import read_package, verify_hashes
 from webinfer.quality import BARS, Difference, compare, compare_all
@@ -59,12 +60,17 @@ def verify(
     package = read_package(folder)
     verify_hashes(folder, package)
     component = only_component(package, folder)
-    feeds = read_inputs(inputs) if inputs else seeded_feeds(component.inputs, seed)
-    check_feeds(component.inputs, feeds)
+    if inputs:
+        given = read_inputs(inputs)
+        runs = [(sizes_given(component, given), given)]
+    else:
+        runs = [(sizes, seeded_feeds(component.inputs, seed, sizes)) for sizes in samples_of(component)]
+    for sizes, feeds in runs:
+        check_feeds(component.inputs, feeds, sizes)
     devices = [find_device(i) for i in device_ids] or [default_device()]
-    expected = {"model": Reference(folder / component.model).run(feeds)}
+    references = {"model": Reference(folder / component.model)}
     if source is not None:
-        expected["source"] = Reference(source).run(feeds)
+        references["source"] = Reference(source)
     checks: list[dict[str, Any]] = []
     failures: list[str] = []
     for device in devices:
@@ -72,12 +78,13 @@ def verify(
             model = session.load(folder, tier)
             program = next(p for p in component.programs if p.tier == model.tier)
             bar = BARS[program.precision]
-            found = model.run(feeds).outputs
-            for against, outputs in expected.items():
-                differences = compare_all(outputs, found)
+            for (sizes, feeds), (against, reference) in itertools.product(runs, references.items()):
+                at = " ".join(f"{name}={size}" for name, size in sizes.items())
+                differences = compare_all(reference.run(feeds), model.run(feeds).outputs)
                 checks.extend(
                     describe(session.facts, model)
                     | {
+                        "sizes": at,
                         "against": against,
                         "output": d.name,
                         "max_abs_error": d.max_abs,
@@ -89,12 +96,15 @@ def verify(
                 )
                 if against == "model" and not all(d.holds(bar) for d in differences):
                     culprit = first_difference(model, program, folder / component.model, feeds, bar)
-                    failures.append(f"{device.id}: {culprit or 'outputs differ, every intermediate is within the bar'}")
+                    where = f"{device.id}{at and f' at {at}'}"
+                    failures.append(f"{where}: {culprit or 'outputs differ, every intermediate is within the bar'}")
                 elif not all(d.holds(bar) for d in differences):
                     worst = max(differences, key=lambda d: (d.mismatched, d.max_abs))
                     failures.append(f"{device.id}: {worst.name}: max abs error {worst.max_abs:.3g} against {source}")
     files = len(package.files)
-    columns = ["device", "adapter", "tier", "against", "output", "max_abs_error", "bar", "holds"]
+    columns = ["device", "adapter", "tier", "sizes", "against", "output", "max_abs_error", "bar", "holds"]
+    if not component.symbols:
+        columns.remove("sizes")
     print_result(
         {"files": files, "hashes": "ok", "checks": checks, "failures": failures, "holds": not failures},
         f"{files} files: sizes and SHA-256 as listed\n" + table(columns, [[c[k] for k in columns] for c in checks]),
