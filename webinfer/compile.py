@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,10 +142,16 @@ def compile_in_memory(
 
 
 def _register_tiers(model: ir.Model) -> list[Tier]:
-    """Tiers with tiles in registers: fp32, or those that hold 16-bit floats where the model has any."""
+    """Tiers with tiles in registers: fp32, or those that hold 16-bit floats where the model has any.
+
+    Where a value is larger than what every adapter binds, they ask for as much as it takes.
+    """
     values = [*model.graph.inputs, *model.graph.initializers.values(), *(o for n in model.graph for o in n.outputs)]
     precision = "fp16" if any(v.dtype == ir.DataType.FLOAT16 for v in values) else "fp32"
-    return [tier for tier in tiers_for("webgpu-all", precision) if tier.tiling == "register"]
+    # No element takes more than 8 bytes on the GPU.
+    largest = max((8 * math.prod(v.shape.numpy()) for v in values if v.shape is not None), default=0)
+    tiers = [tier for tier in tiers_for("webgpu-all", precision) if tier.tiling == "register"]
+    return [tier.with_bindings_of(largest) for tier in tiers]
 
 
 class _Track:

@@ -58,7 +58,7 @@ class SourceModel:
         self._deciding = deciding_inputs(ir.serde.deserialize_model(proto))
         self._outputs = {v.name: _declared(v) for v in proto.graph.output}
 
-    def feeds(self, inputs: Sequence[Any] | Mapping[str, Any]) -> dict[str, Array]:
+    def feeds(self, inputs: Array | Sequence[Any] | Mapping[str, Any]) -> dict[str, Array]:
         """Arrays by name, in the declared element types. Raises InputError for a wrong number of inputs."""
         if not isinstance(inputs, Mapping):
             given = [inputs] if isinstance(inputs, np.ndarray) else list(inputs)
@@ -128,7 +128,7 @@ class WebGpuBackend(Backend):
         return cls.prepare(model, device, **kwargs).run(inputs)
 
     @classmethod
-    def run_node(  # type: ignore[override]
+    def run_node(
         cls,
         node: onnx.NodeProto,
         inputs: Any,

@@ -92,8 +92,9 @@ def spread(tests: Sequence[Test], count: int) -> list[Test]:
     return sorted(chosen, key=lambda test: test.name)
 
 
-def _operator(model: onnx.ModelProto) -> str:
+def _operator(model: onnx.ModelProto | None) -> str:
     """The operator that a test is about: the first that no shape arithmetic uses."""
+    assert model is not None
     types = [node.op_type for node in model.graph.node]
     plain = ("Constant", "Identity", "Cast", "CastLike", "Shape", "Size", "Reshape", "Unsqueeze", "Squeeze", "Concat")
     return next((t for t in types if t not in plain), types[0] if types else "none")
@@ -101,6 +102,8 @@ def _operator(model: onnx.ModelProto) -> str:
 
 def _in_memory(case: TestCase) -> Callable[[], tuple[onnx.ModelProto, list[DataSet]]]:
     def read() -> tuple[onnx.ModelProto, list[DataSet]]:
+        assert case.model is not None
+        assert case.data_sets is not None
         return case.model, [(_arrays(inputs), _arrays(outputs)) for inputs, outputs in case.data_sets]
 
     return read
@@ -108,7 +111,7 @@ def _in_memory(case: TestCase) -> Callable[[], tuple[onnx.ModelProto, list[DataS
 
 def _stored(case: TestCase) -> Callable[[], tuple[onnx.ModelProto, list[DataSet]]]:
     def read() -> tuple[onnx.ModelProto, list[DataSet]]:
-        folder = Path(case.model_dir)
+        folder = Path(case.model_dir or "")
         model = onnx.load(str(folder / "model.onnx"))
         sets = []
         for data in sorted(folder.glob("test_data_set*")):
@@ -122,7 +125,7 @@ def _stored(case: TestCase) -> Callable[[], tuple[onnx.ModelProto, list[DataSet]
 
 def _light(case: TestCase) -> Callable[[], tuple[onnx.ModelProto, list[DataSet]]]:
     def read() -> tuple[onnx.ModelProto, list[DataSet]]:
-        path = Path(onnx.__file__).parent.parent / case.url
+        path = Path(onnx.__file__).parent.parent / (case.url or "")
         model = onnx.load(str(path))
         weights = {t.name for t in model.graph.initializer}
         given = [Runner.generate_dummy_data(v) for v in model.graph.input if v.name not in weights]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import onnx
@@ -43,7 +44,7 @@ class Graph:
         """An int64 list."""
         return self.constant(np.array(values, np.int64))
 
-    def add(self, op_type: str, inputs: list[str], shape: tuple[int, ...], **attributes: object) -> None:
+    def add(self, op_type: str, inputs: list[str], shape: tuple[int, ...], **attributes: Any) -> None:
         """Append a node with one output of `shape`."""
         name = f"v{len(self.nodes)}"
         self.nodes.append(helper.make_node(op_type, inputs, [name], **attributes))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import onnx_ir as ir
 
 from webinfer.fusions.outline import with_prologue
@@ -39,7 +41,10 @@ def _fault(concat: ir.Node, data: ir.Value) -> str | None:
 
 
 def _reads_pair(node: ir.Node, data: ir.Value) -> bool:
-    """GroupNormalization, or a 1x1 convolution with stride 1 and no padding, that reads `data` as its first input."""
+    """GroupNormalization, or a 1x1 convolution with stride 1 and no padding, that reads `data` as its first input.
+
+    The convolution moves four pixels at a time, so that planes are a multiple of four.
+    """
     if node.domain or node.inputs[0] is not data or list(node.inputs).count(data) != 1:
         # A function that fold_concat made reads the Concat's inputs, not its output.
         return False
@@ -51,6 +56,7 @@ def _reads_pair(node: ir.Node, data: ir.Value) -> bool:
     grouped = "group" in node.attributes and node.attributes["group"].as_int() != 1
     return (
         shape_of(node.inputs[1])[2:] == (1, 1)
+        and math.prod(shape_of(data)[2:]) % 4 == 0
         and not grouped
         and set(ints.get("strides", [1])) == {1}
         and set(ints.get("pads", [0])) == {0}

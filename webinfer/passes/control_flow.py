@@ -129,7 +129,7 @@ def _loop(site: _Site) -> list[ir.Value] | None:
     if trips is None or goes_on is None:
         return None
     body = site.body("body")
-    state = list(carried)
+    state: Sequence[ir.Value | None] = carried
     stacks: list[list[ir.Value]] = [[] for _ in range(len(body.outputs) - 1 - len(carried))]
     iteration = 0
     while iteration < trips and goes_on:
@@ -146,7 +146,8 @@ def _loop(site: _Site) -> list[ir.Value] | None:
                 f"{describe(site.node)}: whether it goes on after iteration {iteration} is not known before it runs; "
                 "give it a constant trip count and condition"
             )
-    return [*state, *(_stack(site, s, 0, o) for s, o in zip(stacks, body.outputs[1 + len(carried) :], strict=True))]
+    outputs = [v for v in state if v is not None]
+    return [*outputs, *(_stack(site, s, 0, o) for s, o in zip(stacks, body.outputs[1 + len(carried) :], strict=True))]
 
 
 def _scan(site: _Site) -> list[ir.Value] | None:
@@ -161,13 +162,13 @@ def _scan(site: _Site) -> list[ir.Value] | None:
     return _scan_rows(site, state, scanned)
 
 
-def _scan_rows(site: _Site, state: list[ir.Value | None], scanned: Sequence[ir.Value | None]) -> list[ir.Value]:
+def _scan_rows(site: _Site, state: Sequence[ir.Value | None], scanned: Sequence[ir.Value | None]) -> list[ir.Value]:
     body = site.body("body")
     stacked = len(body.outputs) - len(state)
     axes = site.numbers("scan_input_axes", len(scanned))
     reverse = site.numbers("scan_input_directions", len(scanned))
     lengths = {v.shape[axis] for v, axis in zip(scanned, axes, strict=True)}  # type: ignore[union-attr, index]
-    (length,) = (int(n) for n in lengths)
+    (length,) = (int(n) for n in lengths)  # type: ignore[arg-type]
     stacks: list[list[ir.Value]] = [[] for _ in range(stacked)]
     for step in range(length):
         rows = [
@@ -175,7 +176,7 @@ def _scan_rows(site: _Site, state: list[ir.Value | None], scanned: Sequence[ir.V
             for v, axis, back in zip(scanned, axes, reverse, strict=True)
         ]
         results = site.inline(body, [*state, *rows])
-        state = list(results[: len(state)])
+        state = results[: len(state)]
         for stack, value in zip(stacks, results[len(state) :], strict=True):
             stack.append(value)
     out_axes = site.numbers("scan_output_axes", stacked)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import onnx
 import onnx_ir as ir
 from onnx_ir.passes import common
@@ -61,21 +63,23 @@ def _function(node: ir.Node, model: ir.Model) -> ir.Function | None:
     return function
 
 
-def _plain_body(schema: onnx.defs.OpSchema, version: int) -> bytes | None:
+def _plain_body(schema: Any, version: int) -> bytes | None:
     versions = [v for v in schema.function_opset_versions if v <= version]
-    return schema.get_function_with_opset_version(max(versions)) if versions else None
+    body: bytes | None = schema.get_function_with_opset_version(max(versions)) if versions else None
+    return body
 
 
-def _typed_body(node: ir.Node, schema: onnx.defs.OpSchema, version: int) -> bytes | None:
+def _typed_body(node: ir.Node, schema: Any, version: int) -> bytes | None:
     """The definition of an operator whose function depends on attributes and element types."""
     versions = [v for v in schema.context_dependent_function_opset_versions if v <= version]
     if not versions or any(v is not None and v.type is None for v in node.inputs):
         return None
     types = [b"" if v is None else _type(v) for v in node.inputs]
     proto = ir.serde.serialize_node(node).SerializeToString()
-    return schema.get_context_dependent_function_with_opset_version(max(versions), proto, types) or None
+    body: bytes = schema.get_context_dependent_function_with_opset_version(max(versions), proto, types)
+    return body or None
 
 
 def _type(value: ir.Value) -> bytes:
-    proto = ir.serde.serialize_value(value).type
-    return proto.SerializeToString()
+    data: bytes = ir.serde.serialize_value(value).type.SerializeToString()
+    return data

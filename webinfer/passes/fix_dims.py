@@ -81,9 +81,9 @@ class FixShapes(Stage):
         """Raises SourceError where an input declares other sizes."""
         changed = 0
         for value in model.graph.inputs:
-            if value.name not in self.shapes:
+            if (sizes := self.shapes.get(value.name or "")) is None:
                 continue
-            given = ir.Shape(self.shapes[value.name])
+            given = ir.Shape(sizes)
             if value.shape == given:
                 continue
             declared = value.shape
@@ -100,7 +100,7 @@ class FixShapes(Stage):
 
     def ensures(self, model: ir.Model) -> str | None:
         """The shapes hold."""
-        wrong = [v.name for v in model.graph.inputs if v.name in self.shapes and v.shape != self.shapes[v.name]]
+        wrong = [v.name for v in model.graph.inputs if v.shape != self.shapes.get(v.name or "", v.shape)]
         return f"input {wrong[0]!r} has another shape" if wrong else None
 
 

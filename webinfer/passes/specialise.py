@@ -93,7 +93,7 @@ class Specialise(Stage):
             assert value.name is not None
             tensor = ir.tensor(self.values[value.name], dtype=value.dtype, name=value.name)
             model.graph.inputs.remove(value)
-            value.shape, value.const_value = tensor.shape, tensor
+            value.shape, value.const_value = ir.Shape(tensor.shape.numpy()), tensor
             model.graph.register_initializer(value)
         return Changes({"inputs made constant": len(self.values)})
 
