@@ -220,7 +220,7 @@ def _package(name: str, tier: str) -> dict[str, bytes]:
 
 def _feeds(model: onnx.ModelProto, sizes: dict[str, int]) -> dict[str, np.ndarray[Any, np.dtype[Any]]]:
     rng = np.random.default_rng(1)
-    feeds = {}
+    feeds: dict[str, np.ndarray[Any, np.dtype[Any]]] = {}
     for value in model.graph.input:
         shape = [sizes[d.dim_param] if d.dim_param else d.dim_value for d in value.type.tensor_type.shape.dim]
         if value.type.tensor_type.elem_type == onnx.TensorProto.FLOAT:
