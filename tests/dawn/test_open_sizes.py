@@ -163,6 +163,24 @@ movement (float[rows, length] x, float[used, 4] y)
 }
 """
 
+# Recurrent layers, quantized and fused products, spectra.
+VOICE = """
+<ir_version: 10, opset_import: ["" : 20, "com.microsoft" : 1]>
+voice (float[batch, seq, 12] x, float[batch, 200, 1] signal)
+  => (float l, float lh, float lc, float g, float gh, float e, float n, float f, float spectrum)
+<int64 hop = {30}, int64 frame = {128},
+ uint8[2, 1, 8] wq = {3, 141, 59, 26, 53, 58, 97, 93, 238, 46, 26, 43, 38, 32, 7, 250}>
+{
+  xt = Transpose <perm = [1, 0, 2]> (x)
+  l, lh, lc = LSTM <hidden_size = 5, direction = "bidirectional"> (xt, w, r, b)
+  g, gh = GRU <hidden_size = 5> (xt, wg, rg)
+  e = Einsum <equation = "bsd,btd->bst"> (x, x)
+  n = com.microsoft.MatMulNBits <K = 12, N = 2, bits = 4, block_size = 16> (x, wq, ws)
+  f = com.microsoft.FusedMatMul <transB = 1> (x, x)
+  spectrum = STFT <onesided = 1> (signal, hop, , frame)
+}
+"""
+
 MODELS: dict[str, tuple[str, list[Symbol], dict[str, tuple[int, ...]]]] = {
     "transformer": (
         TRANSFORMER,
@@ -183,6 +201,11 @@ MODELS: dict[str, tuple[str, list[Symbol], dict[str, tuple[int, ...]]]] = {
         },
     ),
     "broadcast": (BROADCAST, [Symbol("n", 1, 3), Symbol("m", 1, 5), Symbol("k", 1, 8)], {}),
+    "voice": (
+        VOICE,
+        [Symbol("batch", 1, 3), Symbol("seq", 1, 9)],
+        {"w": (2, 20, 12), "r": (2, 20, 5), "b": (2, 40), "wg": (1, 15, 12), "rg": (1, 15, 5), "ws": (2, 1)},
+    ),
     "movement": (MOVEMENT, [Symbol("rows", 1, 5), Symbol("length", 3, 21), Symbol("used", 0, 6)], {}),
 }
 # Beside the largest, the smallest and odd sizes between, which `samples_of` gives where they meet the constraints.
@@ -197,6 +220,7 @@ CORNERS: dict[str, list[dict[str, int]]] = {
         {"n": 3, "m": 1, "k": 8},
         {"n": 1, "m": 5, "k": 1},
     ],
+    "voice": [{"batch": 3, "seq": 1}, {"batch": 1, "seq": 9}],
     "movement": [{"rows": 3, "length": 8, "used": 3}, {"rows": 1, "length": 20, "used": 0}],
 }
 
