@@ -141,12 +141,15 @@ ELEMENTWISE: dict[str, Elementwise] = {
     "Add": Elementwise("({0} + {1})", "({0} + {1})", "add64({0}, {1})"),
     "Sub": Elementwise("({0} - {1})", "({0} - {1})", "sub64({0}, {1})"),
     "Mul": Elementwise("({0} * {1})", "({0} * {1})", "mul64({0}, {1})"),
-    "Div": Elementwise("({0} / {1})", "({0} / {1})", "div_{sign}64({0}, {1})", divides=True),
+    "Div": Elementwise(
+        "({0} / {1})", "({0} / {1})", "div_{sign}64({0}, {1})", domain=((-10.0, 10.0), (0.5, 10.0)), divides=True
+    ),
     "Mod": Elementwise(
         _mod("modulo({0}, {1})", "remainder_of({0}, {1})"),
         _integer_mod,
         _mod("mod_{sign}64({0}, {1})", "rem_{sign}64({0}, {1})"),
         flops=8,
+        domain=((-10.0, 10.0), (0.5, 10.0)),
         divides=True,
         variants=({"fmod": 0}, {"fmod": 1}),
     ),
