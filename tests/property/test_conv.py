@@ -116,7 +116,7 @@ def test_deform_conv(data: st.DataObject, size: list[int], seed: int, groups: in
 )
 def test_fused_conv(activation: str, params: list[float]) -> None:
     inputs = [floats(0, 1, 4, 6, 5), 0.3 * floats(1, 6, 4, 3, 3), floats(2, 6), floats(3, 1, 6, 4, 3)]
-    extra = {"activation_params": params} if params else {}
+    extra: dict[str, Any] = {"activation_params": params} if params else {}
     check_node("FusedConv", inputs, constant=[1, 2], domain="com.microsoft", activation=activation, **extra)
 
 
