@@ -35,11 +35,13 @@ def check(
     device: str = DEVICE,
     expected: Mapping[str, Array] | None = None,
     fusions: bool = True,
+    tolerance: float | None = None,
 ) -> None:
     """Assert that `model` gives on `device` what ONNX Runtime gives, or `expected` where that is given.
 
-    Integers and truth values are equal, floats within TOLERANCE of their type, and non-finite values the same in the
-    same places. onnx.reference stands in where ONNX Runtime has no kernel. Raises AssertionError with the program.
+    Integers and truth values are equal, floats within `tolerance` (None: TOLERANCE of their type), and others than
+    finite values the same in the same places. onnx.reference stands in where ONNX Runtime has no kernel. Raises
+    AssertionError with the program.
     """
     wanted = dict(expected) if expected is not None else reference_outputs(model, feeds)
     for output in model.graph.output:
@@ -49,7 +51,7 @@ def check(
         found = run(model, feeds, device=device, fusions=fusions)
     except Exception as fault:
         raise AssertionError(f"{type(fault).__name__}: {fault}\n\n{program(model, feeds, device)}") from fault
-    faults = [line for name in wanted if (line := difference(wanted[name], found[name])) is not None]
+    faults = [line for name in wanted if (line := difference(wanted[name], found[name], tolerance)) is not None]
     if faults:
         results = "\n".join(f"# {n}: expected {wanted[n].ravel()}, found {found[n].ravel()}" for n in wanted)
         raise AssertionError("\n".join(faults) + f"\n\n{program(model, feeds, device)}\n{results}")
@@ -127,19 +129,19 @@ def reference_outputs(model: onnx.ModelProto, feeds: Mapping[str, Array]) -> dic
         return {name: np.asarray(value) for name, value in zip(names, values, strict=True)}
 
 
-def difference(expected: Array, found: Array) -> str | None:
-    """What differs, in a line; None where the results agree."""
+def difference(expected: Array, found: Array, tolerance: float | None = None) -> str | None:
+    """What differs, in a line; None where the results agree. tolerance: as for `check`."""
     if expected.shape != found.shape or expected.dtype != found.dtype:
         return f"expected {expected.dtype}{list(expected.shape)}, found {found.dtype}{list(found.shape)}"
-    tolerance = TOLERANCE.get(expected.dtype.name)
-    if tolerance is None:
+    allowed = TOLERANCE.get(expected.dtype.name)
+    if allowed is None:
         wrong = expected != found
     else:
         a, b = expected.astype(np.float64), found.astype(np.float64)
         finite = np.isfinite(a)
         same = np.where(np.isnan(a), np.isnan(b), a == b)
         with np.errstate(invalid="ignore"):
-            close = np.abs(a - b) <= tolerance * (1.0 + np.abs(a))
+            close = np.abs(a - b) <= (tolerance or allowed) * (1.0 + np.abs(a))
         wrong = ~np.where(finite & np.isfinite(b), close, same)
     if not wrong.any():
         return None
