@@ -380,6 +380,20 @@ def _everywhere(value: Sym) -> Any:
     return _evaluate(value, dict(zip(sizes, np.meshgrid(*ranges, indexing="ij"), strict=True)))
 
 
+def operations(value: Sym) -> Symbol | tuple[str, Size, Size]:
+    """The size that the value is, or the operation (+ * // % min max) of two simpler ones that gives it."""
+    (monomial, c), *rest = value._terms.items()  # noqa: SLF001
+    if rest:
+        return ("+", _make({monomial: c}), _make(dict(rest)))
+    atom, *others = monomial
+    what, unit = atom.what, atom.what.multiple if isinstance(atom.what, Symbol) else 1
+    whole = c % unit == 0  # the size itself, or in units of its multiple
+    factor = c // unit if whole else c
+    if factor != 1 or others:
+        return ("*", _make({(atom,): unit if whole else 1}), _make({tuple(others): factor}))
+    return what if whole or not isinstance(what, Symbol) else ("//", _make({(atom,): unit}), unit)
+
+
 def is_open(value: object) -> bool:
     """Whether the value is a Sym; type checkers take one for an int, so that they know better than isinstance."""
     return isinstance(value, Sym)

@@ -23,6 +23,7 @@ from webinfer.symbols import (
     largest,
     maximum,
     minimum,
+    operations,
     quotient,
     remainder,
 )
@@ -88,6 +89,23 @@ def test_value_bounds_and_text_agree_with_all_sizes(tree: Tree) -> None:
     assert max(expected) <= high
     read_back = parse(str(value), {name: s.size for name, s in SYMBOLS.items()})
     assert [evaluate(read_back, sizes) for sizes in DOMAIN] == expected
+
+
+def _composed(value: Size) -> Size:
+    """The value put together again from its operations."""
+    if not isinstance(value, Sym):
+        return value
+    what = operations(value)
+    if isinstance(what, Symbol):
+        return what.size
+    return OPERATIONS[what[0]][0](_composed(what[1]), _composed(what[2]))  # type: ignore[no-any-return]
+
+
+@settings(max_examples=200, derandomize=True, deadline=None)
+@given(TREES)
+def test_operations_give_the_value_again(tree: Tree) -> None:
+    value = _symbolic(tree)
+    assert str(_composed(value)) == str(value)
 
 
 @settings(max_examples=300, derandomize=True, deadline=None)

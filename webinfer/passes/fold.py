@@ -20,6 +20,7 @@ from webinfer.passes.control_flow import unroll
 from webinfer.passes.expand import expand
 from webinfer.passes.infer_contrib import infer_contrib
 from webinfer.passes.infer_sizes import infer_sizes
+from webinfer.passes.shape_nodes import rebuild_shape_tensors
 from webinfer.reference import run_reference
 from webinfer.shape_data import integers
 from webinfer.symbols import Sym
@@ -63,6 +64,10 @@ class Fold(Stage):
             _infer(model)
             if _fingerprint(model) == before and not opened and not expanded:
                 break
+        counts["shape tensors rebuilt"] += rebuild_shape_tensors(model)
+        if counts["shape tensors rebuilt"]:
+            counts["dead nodes"] += _counted(model, common.RemoveUnusedNodesPass())
+            _infer(model)
         duplicates = len(model.graph.initializers)
         common.DeduplicateHashedInitializersPass(size_limit=1 << 31)(model)
         counts["duplicate initializers"] += duplicates - len(model.graph.initializers)
