@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,12 +29,13 @@ from webinfer.passes.legalize import Legalize
 from webinfer.passes.lower import lower
 from webinfer.passes.precision import Precision
 from webinfer.passes.specialise import Specialise
+from webinfer.passes.split_weights import SplitWeights
 from webinfer.plan import plan
 from webinfer.quality import BARS, compare_all
 from webinfer.reference import Reference
 from webinfer.samples import sample_sizes
 from webinfer.symbols import Symbol
-from webinfer.tiers import Tier, tiers_for
+from webinfer.tiers import Tier, smallest_binding, tiers_for
 
 FloatPrecision = Literal["fp32", "fp16"]
 PRECISIONS = ("auto", "fp32", "fp16")
@@ -59,7 +59,7 @@ def front_stages(dims: Mapping[str, int | Symbol]) -> list[Stage]:
 
 def back_stages(precision: FloatPrecision) -> list[Stage]:
     """From the recognised operators to the graph that is lowered."""
-    return [Precision(precision), Outline(), Finish()]
+    return [Precision(precision), SplitWeights(smallest_binding()), Outline(), Finish()]
 
 
 def export(
@@ -142,16 +142,10 @@ def compile_in_memory(
 
 
 def _register_tiers(model: ir.Model) -> list[Tier]:
-    """Tiers with tiles in registers: fp32, or those that hold 16-bit floats where the model has any.
-
-    Where a value is larger than what every adapter binds, they ask for as much as it takes.
-    """
+    """Tiers with tiles in registers: fp32, or those that hold 16-bit floats where the model has any."""
     values = [*model.graph.inputs, *model.graph.initializers.values(), *(o for n in model.graph for o in n.outputs)]
     precision = "fp16" if any(v.dtype == ir.DataType.FLOAT16 for v in values) else "fp32"
-    # No element takes more than 8 bytes on the GPU.
-    largest = max((8 * math.prod(v.shape.numpy()) for v in values if v.shape is not None), default=0)
-    tiers = [tier for tier in tiers_for("webgpu-all", precision) if tier.tiling == "register"]
-    return [tier.with_bindings_of(largest) for tier in tiers]
+    return [tier for tier in tiers_for("webgpu-all", precision) if tier.tiling == "register"]
 
 
 class _Track:

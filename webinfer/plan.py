@@ -185,7 +185,9 @@ def plan(program: LoweredProgram, tier: Tier, weights: dict[str, manifest.Weight
     used = {root(program, n) for d in program.dispatches for n in d.args}
     prepared = {n for d in program.prepare for n in d.args}
     weight_names = [n for n, v in program.values.items() if v.kind == "weight"]
-    place("weight", [n for n in weight_names if n in used])
+    stages = _repacked(program)
+    for depth in range(max(stages.values(), default=0) + 1):  # a load-time dispatch reads one buffer, writes another
+        place("weight", [n for n in weight_names if n in used and stages.get(n, 0) == depth])
     for name in weight_names:  # one staging buffer per weight: freed as soon as it was re-packed
         if name in prepared and name not in used:
             place("staging", [name])
@@ -236,6 +238,15 @@ def plan(program: LoweredProgram, tier: Tier, weights: dict[str, manifest.Weight
 
 
 _NON_FINITE: dict[str, manifest.NonFinite] = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
+
+
+def _repacked(program: LoweredProgram) -> dict[str, int]:
+    """How many load-time dispatches lie between the weights of the file and each weight that they make."""
+    depth: dict[str, int] = {}
+    for dispatch in program.prepare:
+        below = max((depth.get(name, 0) for name in dispatch.reads), default=0)
+        depth |= {name: max(depth.get(name, 0), below + 1) for name in dispatch.writes}
+    return depth
 
 
 def _value_span(value: Value, base: manifest.Span) -> manifest.Span:

@@ -33,14 +33,6 @@ class Tier(BaseModel):
         """The limit that kernels of this tier may use, in the unit of WebGPU's GPUSupportedLimits."""
         return self.requires.limits[name]
 
-    def with_bindings_of(self, size_bytes: int) -> Tier:
-        """The same tier where bindings and buffers may have `size_bytes`; itself where they may anyway."""
-        limits = {name: max(self.limit(name), size_bytes) for name in ("maxStorageBufferBindingSize", "maxBufferSize")}
-        if all(self.limit(name) == size for name, size in limits.items()):
-            return self
-        requires = self.requires.model_copy(update={"limits": {**self.requires.limits, **limits}})
-        return self.model_copy(update={"requires": requires})
-
 
 @cache
 def all_tiers() -> dict[str, Tier]:
@@ -48,6 +40,11 @@ def all_tiers() -> dict[str, Tier]:
     files = sorted((data_dir("device_matrix") / "tiers").glob("*.json"))
     tiers = [Tier.model_validate_json(f.read_text()) for f in files]
     return {t.id: t for t in tiers}
+
+
+def smallest_binding() -> int:
+    """Bytes that every tier can bind."""
+    return min(tier.limit("maxStorageBufferBindingSize") for tier in all_tiers().values())
 
 
 def tiers_for(target: str, precision: str) -> list[Tier]:

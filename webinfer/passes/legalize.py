@@ -25,8 +25,8 @@ class Legalize(Stage):
     def requires(self, model: ir.Model) -> str | None:
         """An opset that the adapters know."""
         version = _version(model)
-        if not opset.OLDEST <= version <= opset.NEWEST:
-            return f"the model has opset {version}; re-export it with opset {opset.OLDEST} to {opset.NEWEST}"
+        if not 1 <= version <= opset.NEWEST:
+            return f"the model has opset {version}; re-export it with opset {opset.OLDEST + 1} to {opset.NEWEST}"
         return super().requires(model)
 
     def apply(self, model: ir.Model) -> Changes:

@@ -16,6 +16,7 @@ import onnx_ir as ir
 from webinfer.errors import UnsupportedError
 from webinfer.passes.contract import describe
 
+# Older models are read as well, where none of their operators changed up to this opset.
 OLDEST = 6
 # What the models become whose opset is older: what peers that read the portable model know.
 TARGET = 23
@@ -89,11 +90,21 @@ def upgrade(nodes: ir.Graph | ir.Function, source: int) -> int:
     for node in list(ir.traversal.RecursiveGraphIterator(nodes)):
         if node.domain not in ("", "ai.onnx"):
             continue
+        if source < OLDEST and _since(node, source) != _since(node, OLDEST):
+            raise UnsupportedError(f"{describe(node)} of opset {source}: re-export the model with opset 7 or newer")
         for until, op_types, adapter in ADAPTERS:
             if source < until and node.op_type in op_types.split():
                 adapter(Site(node, source))
                 changed += 1
     return changed
+
+
+def _since(node: ir.Node, version: int) -> int:
+    """The opset at which an operator got the form that it has at `version`; 0 where there is none."""
+    try:
+        return int(onnx.defs.get_schema(node.op_type, version).since_version)
+    except onnx.defs.SchemaError:
+        return 0
 
 
 def _to_input(attribute: str, position: int) -> Adapter:
