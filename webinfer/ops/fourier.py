@@ -15,6 +15,7 @@ from webinfer.fused import FusedOp
 from webinfer.lowering import Lowering, Operand, ceil_div, grid, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import aligned_output, finish, only_step
+from webinfer.symbols import is_open
 
 _WORKGROUP = 64
 _DIRECT = 64  # points up to which one pass does
@@ -107,7 +108,7 @@ def _transform(ctx: Lowering, op: FusedOp, x: str, window: str, whole: _Pass) ->
     """
     y = aligned_output(ctx, op.output)
     n = whole.length
-    first = 1 if n <= _DIRECT else next(d for d in range(math.isqrt(n), 0, -1) if n % d == 0)
+    first = 1 if is_open(n) or n <= _DIRECT else next(d for d in range(math.isqrt(n), 0, -1) if n % d == 0)
     if first > 1:
         second = n // first
         outer = whole.outer

@@ -21,7 +21,7 @@ _HALF, _FULL = ir.DataType.FLOAT16, ir.DataType.FLOAT
 _MAX_FLOAT16 = 65504.0
 _SMALL_WEIGHT = 1 << 16  # elements
 # Inputs that stay float32 whatever the operator computes in (roi and scales of Resize address pixels).
-_FLOAT32_INPUTS = {"Resize": (1, 2)}
+_FLOAT32_INPUTS = {"QLinearConv": (1, 4, 6), "QLinearMatMul": (1, 4, 6), "Resize": (1, 2)}
 
 
 @dataclass(frozen=True)
@@ -292,7 +292,7 @@ def _is_vector_product(node: ir.Node) -> bool:
     """A small matrix times one row: the layers that embed timesteps and labels."""
     if node.domain or node.op_type not in ("Gemm", "MatMul") or node.inputs[1] is None:
         return False
-    one_row = elements(node.outputs[0]) == shape_of(node.outputs[0])[-1]
+    one_row = elements(node.outputs[0]) == (shape_of(node.outputs[0]) or (1,))[-1]
     return one_row and node.inputs[1].is_initializer() and elements(node.inputs[1]) <= _SMALL_WEIGHT
 
 
