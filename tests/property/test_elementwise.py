@@ -11,6 +11,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import BroadcastableShapes, mutually_broadcastable_shapes
+from onnx.parser import parse_model
 from onnx.reference import ReferenceEvaluator
 
 from tests.property.elementwise_usages import Array, Node, Usage, model, one_of_each, usages
@@ -65,6 +66,17 @@ def test_every_operator() -> None:
     found = run(model(nodes, OPSET), {name: array for node in nodes for name, array in node.feeds.items()})
     faults = [_fault(node, found[node.name], _reference(node)) for node in nodes]
     assert not any(faults), "\n".join(filter(None, faults))
+
+
+def test_bias_split_gelu() -> None:
+    """ONNX Runtime has it on GPUs only; its reference is written out."""
+    rng = np.random.default_rng(0)
+    feeds = {"x": rng.normal(size=(2, 3, 10)).astype(np.float32), "b": rng.normal(size=10).astype(np.float32)}
+    form = '<ir_version: 10, opset_import: ["" : 20, "com.microsoft" : 1]> g (float[2, 3, 10] x, float[10] b) => '
+    parts = "s = Add(x, b) p, q = Split<axis = -1, num_outputs = 2>(s) e = Gelu(q) y = Mul(p, e)"
+    expected = run_reference(parse_model(f"{form} (float[2, 3, 5] y) {{ {parts} }}"), feeds)
+    fused = parse_model(f"{form} (float[2, 3, 5] y) {{ y = com.microsoft.BiasSplitGelu(x, b) }}")
+    check(fused, feeds, expected=expected)
 
 
 @settings(max_examples=20, derandomize=True, deadline=None, database=None)

@@ -97,7 +97,15 @@ def _scaled_product(
     return result if bias is None else parts.add("Add", [result, bias])
 
 
+def _bias_split_gelu(parts: _Parts) -> ir.Value:
+    """BiasSplitGelu: the first half of x + bias, times Gelu of the second half."""
+    two = [ir.AttrInt64("axis", -1), ir.AttrInt64("num_outputs", 2)]
+    plain, gate = parts.add_all("Split", [parts.add("Add", list(parts.node.inputs))], two, 2)
+    return parts.add("Mul", [plain, parts.add("Gelu", [gate])])
+
+
 _STANDARD: dict[str, Callable[[_Parts], ir.Value]] = {
+    "BiasSplitGelu": _bias_split_gelu,
     "DynamicQuantizeMatMul": _dynamic_quantize_matmul,
     "FusedConv": _fused_conv,
     "MatMulIntegerToFloat": _matmul_integer_to_float,
