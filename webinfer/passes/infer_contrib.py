@@ -21,6 +21,7 @@ def infer_contrib(model: ir.Model) -> None:
             if infer is not None:
                 try:
                     infer(context, node)
+                    _correct_present(context, node)
                 except (OpUsageError, ShapeInferenceError):
                     continue
 
@@ -39,3 +40,27 @@ def _gather_block_quantized(context: ShapeInferenceContext, node: ir.Node) -> No
     context.set_shape_and_dtype(
         node.outputs[0], ir.Shape([*shape[:axis], *index.shape, *shape[axis + 1 :]]), scales.dtype
     )
+
+
+def _correct_present(context: ShapeInferenceContext, node: ir.Node) -> None:
+    """Where the registry's present keys and values of attention have other sizes than ONNX Runtime's."""
+    keys, values = (*node.outputs, None, None, None)[1:3]
+    if keys is None or values is None or keys.shape is None or node.domain != "com.microsoft":
+        return
+    shape = list(keys.shape)
+    if node.op_type == "MultiHeadAttention":
+        value, past = (*node.inputs, *[None] * 8)[2:8:5]
+        source = past if past is not None else value
+        if source is not None and source.shape is not None:
+            width = source.shape[-1]
+            split = isinstance(width, int) and source.shape.rank() == 3
+            shape[-1] = width // node.attributes["num_heads"].as_int() if split else width
+            context.set_shape_and_dtype(values, ir.Shape(shape), keys.dtype)
+    elif node.op_type == "GroupQueryAttention":
+        past, longest = node.inputs[3], node.inputs[6]
+        total = None if longest is None else ir.convenience.get_const_tensor(longest)
+        if total is not None:
+            before = 0 if past is None or past.shape is None else past.shape[2]
+            shape[2] = max(before, int(total.numpy().item())) if isinstance(before, int) else before
+            for output in (keys, values):
+                context.set_shape_and_dtype(output, ir.Shape(shape), keys.dtype)
