@@ -197,7 +197,11 @@ def program(tiling: Literal["register", "workgroup"]) -> manifest.Program:
     y, z = span("output", ROWS * COLUMNS * 4), span("output", COLUMNS * 8)
 
     def dispatch(
-        kernel: str, node: str, args: list[manifest.Span], params: list[int | float | manifest.NonFinite | str], flops: int
+        kernel: str,
+        node: str,
+        args: list[manifest.Span],
+        params: list[int | float | manifest.NonFinite | str],
+        flops: int,
     ) -> manifest.Dispatch:
         moved = sum(a.size_bytes for a in args)
         return manifest.Dispatch(
