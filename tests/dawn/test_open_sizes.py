@@ -163,6 +163,28 @@ movement (float[rows, length] x, float[used, 4] y)
 }
 """
 
+# Reading and writing at given positions, in one and in several dispatches; what sorts and what generates.
+INDEXING = """
+<ir_version: 10, opset_import: ["" : 20]>
+indexing (float[rows, 12] x, int64[rows, n] ids, float[rows, n] u, float[rows, n, rows] v)
+  => (float elements, float columns, float sums, float best, int64 places, float upper, int64 hot, float many,
+      float slices, float added)
+<int64[3] few = {0, -1, 5}, int64[1] three = {3}, int64 twelve = {12}, int64[2] values = {7, -7}, int64[1] two = {2}>
+{
+  elements = GatherElements <axis = 1> (x, ids)
+  columns = Gather <axis = 1> (x, few)
+  sums = ScatterElements <axis = 1, reduction = "add"> (x, ids, u)
+  best, places = TopK <axis = 1> (x, three)
+  upper = Trilu(x)
+  hot = OneHot <axis = 1> (ids, twelve, values)
+  many = Concat <axis = 0> (x, x, x, x, x, x, x, x, x)
+  single = Unsqueeze(ids, two)
+  slices = GatherND <batch_dims = 1> (x, single)
+  turned = Transpose(x)
+  added = ScatterND <reduction = "add"> (turned, single, v)
+}
+"""
+
 # Recurrent layers, quantized and fused products, spectra.
 VOICE = """
 <ir_version: 10, opset_import: ["" : 20, "com.microsoft" : 1]>
@@ -206,6 +228,7 @@ MODELS: dict[str, tuple[str, list[Symbol], dict[str, tuple[int, ...]]]] = {
         [Symbol("batch", 1, 3), Symbol("seq", 1, 9)],
         {"w": (2, 20, 12), "r": (2, 20, 5), "b": (2, 40), "wg": (1, 15, 12), "rg": (1, 15, 5), "ws": (2, 1)},
     ),
+    "indexing": (INDEXING, [Symbol("rows", 1, 5), Symbol("n", 1, 9)], {}),
     "movement": (MOVEMENT, [Symbol("rows", 1, 5), Symbol("length", 3, 21), Symbol("used", 0, 6)], {}),
 }
 # Beside the largest, the smallest and odd sizes between, which `samples_of` gives where they meet the constraints.
@@ -221,6 +244,7 @@ CORNERS: dict[str, list[dict[str, int]]] = {
         {"n": 1, "m": 5, "k": 1},
     ],
     "voice": [{"batch": 3, "seq": 1}, {"batch": 1, "seq": 9}],
+    "indexing": [{"rows": 4, "n": 1}, {"rows": 1, "n": 9}],
     "movement": [{"rows": 3, "length": 8, "used": 3}, {"rows": 1, "length": 20, "used": 0}],
 }
 
