@@ -1,11 +1,11 @@
-# The two commands of the README (make demo, make test) and their parts; every one sets up what it needs.
+# The commands of the README and their parts; every one sets up what it needs.
 SHELL := bash
 VENV ?= .venv
 export VENV
 PACKAGE := demo_game/terrain.webinfer
 HEADLESS ?=
 
-.PHONY: demo test setup lint lock clean
+.PHONY: demo test conformance setup lint lock clean
 
 # Exports the terrain model and serves the page on which it runs; HEADLESS=1 writes demo.png instead and exits.
 demo: setup
@@ -13,6 +13,10 @@ demo: setup
 
 test: setup
 	bash .ci/checks
+
+# ONNX's backend tests on every device: all on Dawn, a spread of 200 on each browser.
+conformance: setup
+	$(VENV)/bin/python -m tests.conformance
 
 setup:
 	@bash .ci/setup

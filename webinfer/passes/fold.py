@@ -124,6 +124,8 @@ def _make_outputs(model: ir.Model, names: list[str | None]) -> None:
         value = graph.outputs[position]
         producer = value.producer()
         constant = value.is_initializer() or (producer is not None and producer.op_type == "Constant")
+        if producer is not None and not constant and value not in graph.outputs[:position]:
+            value.name = name
         if value.name == name and not constant:
             continue
         source = _initializer(graph, producer) if producer is not None and constant else value
