@@ -127,6 +127,8 @@ class _Conversion:
                 scaled and (pointwise or not self._takes_exponents(node))
             ):
                 wide.add(node)
+            elif pointwise and ELEMENTWISE[node.op_type].per_axis:
+                wide.add(node)  # scales keep their digits
             elif not floats and node.op_type != "Cast" and any(o.dtype == _FULL for o in node.outputs):
                 wide.add(node)  # makes floats from other types; a Cast follows
         return wide
