@@ -59,7 +59,8 @@ class Mask:
 class Lengths:
     """Keys that each batch has: element b of `value` plus `more`; element `starts` + b is the first key, where not 0.
 
-    offset: the queries are the last of these keys, at or behind position `least_offset`.
+    offset: the queries are the last of these keys, at or behind position `least_offset`. packed: so many sequences lie
+    behind each other in the one batch, and `value` holds where each starts and where the last one ends.
     """
 
     value: str
@@ -67,6 +68,7 @@ class Lengths:
     starts: int = 0
     offset: bool = False
     least_offset: int = -UNBOUNDED
+    packed: int = 0
 
 
 @dataclass(frozen=True)
@@ -215,9 +217,10 @@ def _register(node: str, ctx: Lowering, p: Problem, written: str, *, aligned: bo
 
 def _workgroup(node: str, ctx: Lowering, p: Problem, written: str, *, aligned: bool) -> None:
     wide: Literal[1, 4] = 4 if aligned else 1
+    q_width: Literal[1, 4] = 1 if p.channel_major else wide
     params = _sizes(p)
     for name, heads in _tensors(p):
-        unit = 1 if name == "q" else wide
+        unit = q_width if name == "q" else wide
         params |= {
             f"{name}_batch": heads.batch // unit,
             f"{name}_head": heads.head // unit,
@@ -232,7 +235,7 @@ def _workgroup(node: str, ctx: Lowering, p: Problem, written: str, *, aligned: b
         "attention_workgroup",
         node=node,
         operands=[
-            Operand("q", p.q.value, width=1),
+            Operand("q", p.q.value, width=q_width),
             Operand("k", p.k.value, width=wide),
             Operand("v", p.v.value, width=wide),
             *mask_operands,
@@ -242,13 +245,12 @@ def _workgroup(node: str, ctx: Lowering, p: Problem, written: str, *, aligned: b
         workgroup_size=(WORKGROUP["workgroup"], 1, 1),
         params=params | mask_params,
         flops=p.flops,
-        workgroup_storage_bytes=64 * tile * (dims + v_dims) + 16 * WORKGROUP["workgroup"],
+        workgroup_storage_bytes=64 * tile * (dims + v_dims) + 32 * WORKGROUP["workgroup"],
         dims=dims,
         v_dims=v_dims,
         tile=tile,
         aligned=aligned,
         channel_major=p.channel_major,
-        ragged=p.keys % 4 != 0,
         causal=p.right == 0,
         mask=kind,
     )
@@ -295,6 +297,8 @@ def _general(node: str, ctx: Lowering, p: Problem, written: str) -> None:
             "length_offset": int(p.lengths.offset),
             "least_offset:i32": p.lengths.least_offset,
         }
+        if p.lengths.packed:
+            params["sequences"] = p.lengths.packed
     if p.sink:
         operands.append(Operand("sink", p.sink, width=1))
     operands.append(Operand("out", written, "read_write", width=1))
@@ -315,6 +319,7 @@ def _general(node: str, ctx: Lowering, p: Problem, written: str) -> None:
         bias=p.bias is not None,
         mask=p.mask is not None,
         lengths=p.lengths is not None,
+        packed=p.lengths is not None and p.lengths.packed > 0,
         sink=bool(p.sink),
         scores=bool(scores),
     )

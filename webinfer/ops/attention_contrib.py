@@ -1,4 +1,4 @@
-"""Attention of com.microsoft as ONNX Runtime's CPU computes it: MultiHeadAttention, Attention, GroupQueryAttention."""
+"""MultiHeadAttention, Attention and PackedMultiHeadAttention of com.microsoft, as ONNX Runtime's CPU computes them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,17 +18,18 @@ from webinfer.ops.attention_cache import cached
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import only_step, rearrange
 from webinfer.ops.pointwise import pointwise
-from webinfer.ops.rotary import Positions, positions_of, rotate
 
+DOMAIN = "com.microsoft"
 MASK_FILTER = -10000.0  # the default of the attribute mask_filter_value
 
 
-def _named(step: Step, outputs: Sequence[str], count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def named(step: Step, outputs: Sequence[str], count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Inputs and outputs, "" for those that the node omits."""
     return (*step.inputs, *[""] * count)[:count], (*outputs, *[""] * 4)[:4]
 
 
-def _scale(step: Step, dims: int) -> float:
+def scale_of(step: Step, dims: int) -> float:
+    """The attribute, where 0 stands for 1 / sqrt(dims)."""
     return step.float("scale", 0.0) or 1.0 / math.sqrt(dims)
 
 
@@ -47,11 +49,11 @@ def _padding(ctx: Lowering, mask: str, sizes: tuple[int, int, int, int]) -> tupl
     raise Unsupported(f"a mask of shape {shape}: slice it to [{batch}, {queries}, {keys}]")
 
 
-@lowers("MultiHeadAttention", domain="com.microsoft")
+@lowers("MultiHeadAttention", domain=DOMAIN)
 def lower_multi_head(op: FusedOp, ctx: Lowering) -> None:
     """Separate or packed projections [B, T, H * D], [B, T, H, 3, D], keys [B, H, S, D] of an encoder; past and mask."""
     step = only_step(op)
-    inputs, (y, present_key, present_value, scores) = _named(step, op.outputs, 10)
+    inputs, (y, present_key, present_value, scores) = named(step, op.outputs, 10)
     query, key, value, bias, padding, score_bias, past_key, past_value, past_length, beams = inputs
     if past_length or beams:
         raise Unsupported("buffers shared by past and present, or beams: export with a growing cache")
@@ -90,7 +92,7 @@ def lower_multi_head(op: FusedOp, ctx: Lowering) -> None:
         Problem(
             *(batch, heads, heads, queries, keys, dims, v_dims),
             *(q, k, v, inner_heads(y, (batch, queries, heads * v_dims), heads)),
-            _scale(step, dims),
+            scale_of(step, dims),
             offset=keys - new,
             right=0 if step.int("unidirectional", 0) else UNBOUNDED,
             bias=mask_of(ctx, score_bias, sizes) if score_bias else None,
@@ -122,11 +124,11 @@ def _biased(ctx: Lowering, node: str, x: Heads, sizes: tuple[int, int, int, int]
     return inner_heads(total, shape, heads)
 
 
-@lowers("Attention", domain="com.microsoft")
+@lowers("Attention", domain=DOMAIN)
 def lower_merged(op: FusedOp, ctx: Lowering) -> None:
     """Attention with its projections: x [B, T, I], weights [I, Q + K + V]; past and present [2, B, H, S, D]."""
     step = only_step(op)
-    inputs, (y, present, *_) = _named(step, op.outputs, 7)
+    inputs, (y, present, *_) = named(step, op.outputs, 7)
     x, weights, bias, padding, past, score_bias, past_length = inputs
     if past_length or step.int("past_present_share_buffer", 0):
         raise Unsupported("a buffer shared by past and present: export with a growing cache")
@@ -158,7 +160,7 @@ def lower_merged(op: FusedOp, ctx: Lowering) -> None:
         Problem(
             *(batch, heads, heads, queries, keys, dims, v_dims),
             *(q, k, v, inner_heads(y, (batch, queries, v_size), heads)),
-            _scale(step, dims),
+            scale_of(step, dims),
             offset=keys - queries,
             right=0 if step.int("unidirectional", 0) else UNBOUNDED,
             bias=mask_of(ctx, score_bias, sizes) if score_bias else None,
@@ -169,78 +171,39 @@ def lower_merged(op: FusedOp, ctx: Lowering) -> None:
     )
 
 
-_GROUP_REFUSED = {
-    12: "k_scale: keep the cache in floats",
-    13: "v_scale: keep the cache in floats",
-    14: "q_norm_weight: normalize the projections by nodes of their own",
-    15: "k_norm_weight: normalize the projections by nodes of their own",
-    16: "query_seqlens: run chunks without padding",
-}
-
-
-@lowers("GroupQueryAttention", domain="com.microsoft")
-def lower_group_query(op: FusedOp, ctx: Lowering) -> None:
-    """Causal attention over a cache: seqlens_k holds, per batch, one less than the keys after this step.
-
-    Its tokens are the last of these keys. present is as long as past, or as the longest sequence.
-    """
+@lowers("PackedMultiHeadAttention", domain=DOMAIN)
+def lower_packed_sequences(op: FusedOp, ctx: Lowering) -> None:
+    """Sequences without padding, behind each other: [tokens, H * D] or [tokens, H, 3, D]; each sees its own keys."""
     step = only_step(op)
-    inputs, (y, present_key, present_value, scores) = _named(step, op.outputs, 17)
-    query, key, value, past_key, past_value, lengths, longest, cosine, sine, ids, score_bias, sink = inputs[:12]
-    for position, advice in _GROUP_REFUSED.items():
-        if inputs[position]:
-            raise Unsupported(f"GroupQueryAttention with {advice}")
-    if step.int("sliding_window_cache", 0):
-        raise Unsupported(
-            "GroupQueryAttention with a sliding window cache: keep the whole cache, local_window_size masks"
-        )
-    heads, kv_heads = step.int("num_heads", 1), step.int("kv_num_heads", 1)
-    batch, tokens, hidden = ctx.shape(query)
-    if key:
-        dims = hidden // heads
-        q = inner_heads(query, ctx.shape(query), heads)
-        k, v = (inner_heads(n, ctx.shape(n), kv_heads) for n in (key, value))
+    (query, key, value, bias, _, starts, score_bias), _ = named(step, op.outputs, 7)
+    heads, shape = step.int("num_heads", 1), ctx.shape(query)
+    tokens = shape[0]
+    if len(shape) == 4:
+        q, k, v = (_packed(query, (1, *shape), part) for part in range(3))
+        dims, v_dims = shape[3], shape[3]
     else:
-        dims = hidden // (heads + 2 * kv_heads)
-        q, k, v = (Heads(query, tokens * hidden, dims, hidden, first * dims) for first in (0, heads, heads + kv_heads))
-    if step.int("do_rotary", 0):
-        positions = positions_of(ctx, ids) if ids else Positions("lengths", lengths)
-        turned = []
-        for name, x, count in (("q", q, heads), ("k", k, kv_heads)):
-            output = ctx.scratch(f"{op.name}#{name}", (batch, tokens, count * dims), ctx.dtype(query))
-            interleaved = bool(step.int("rotary_interleaved", 0))
-            size, caches = (batch, count, tokens, dims), (cosine, sine)
-            rotate(ctx, op.name, x, output, size, caches, positions, interleaved=interleaved, head_major=False)
-            turned.append(inner_heads(output, ctx.shape(output), count))
-        q, k = turned
-    past = ctx.shape(past_key)[2] if past_key else 0
-    keys = ctx.shape(present_key)[2] if present_key else max(past, *(ctx.integers(longest) or [past + tokens]))
-    shape = (batch, kv_heads, keys, dims)
-    k = cached(ctx, op.name, past_key, k, shape, present_key, steps=tokens, lengths=lengths)
-    v = cached(ctx, op.name, past_value, v, shape, present_value, steps=tokens, lengths=lengths)
-    window = step.int("local_window_size", -1)
-    mode = step.int("qk_output", 0)
+        q, k, v = (inner_heads(n, (1, *ctx.shape(n)), heads) for n in (query, key, value))
+        dims, v_dims = shape[1] // heads, ctx.shape(value)[1] // heads
+    if bias:
+        q = _biased(ctx, op.name, q, (1, heads, tokens, dims), bias, 0)
+        k = _biased(ctx, op.name, k, (1, heads, tokens, dims), bias, heads * dims)
+        v = _biased(ctx, op.name, v, (1, heads, tokens, v_dims), bias, 2 * heads * dims)
+    sequences = ctx.shape(starts)[0] - 1
+    longest = ctx.shape(score_bias)[-1] if score_bias else 0
     attend(
         op.name,
         ctx,
         Problem(
-            *(batch, heads, kv_heads, tokens, keys, dims, dims),
-            *(q, k, v, inner_heads(y, (batch, tokens, heads * dims), heads)),
-            _scale(step, dims),
-            left=window - 1 if window > 0 else UNBOUNDED,
-            right=0 if step.int("causal", 1) else UNBOUNDED,
-            softcap=step.float("softcap", 0.0),
-            bias=mask_of(ctx, score_bias, (batch, heads, tokens, keys)) if score_bias else None,
-            lengths=Lengths(lengths, more=1, offset=True, least_offset=0),
-            sink=sink,
-            smooth=bool(step.int("smooth_softmax", 0)),
-            scores=scores if mode else "",
-            scores_mode=3 if mode == 2 else 0,
+            *(1, heads, heads, tokens, tokens, dims, v_dims),
+            *(q, k, v, inner_heads(op.output, (1, tokens, heads * v_dims), heads)),
+            scale_of(step, dims),
+            bias=mask_of(ctx, score_bias, (sequences, heads, longest, longest)) if score_bias else None,
+            lengths=Lengths(starts, packed=sequences),
         ),
     )
 
 
-def _node(
+def node_case(
     op_type: str,
     inputs: Sequence[Sequence[int] | np.ndarray | None],
     outputs: Sequence[Sequence[int] | None],
@@ -257,14 +220,14 @@ def _node(
         else:
             names.append(g.input(f"x{k}", data, scale=0.5))
     results = [f"y{k}" if shape else "" for k, shape in enumerate(outputs)]
-    g.node(op_type, names, results, domain="com.microsoft", **attributes)
+    g.node(op_type, names, results, domain=DOMAIN, **attributes)
     for name, shape in zip(results, outputs, strict=True):
         if shape:
             g.output(name, shape=shape)
 
 
 def _multi_head(inputs: Sequence[Any], outputs: Sequence[Any], **attributes: Any) -> Callable[[Graph], None]:
-    return partial(_node, "MultiHeadAttention", inputs, outputs, {"num_heads": 2} | attributes)
+    return partial(node_case, "MultiHeadAttention", inputs, outputs, {"num_heads": 2} | attributes)
 
 
 def _packed_case(shape: Sequence[int], queries: Sequence[int] | None, unpack: bool, g: Graph) -> None:
@@ -276,22 +239,53 @@ def _packed_case(shape: Sequence[int], queries: Sequence[int] | None, unpack: bo
         g.node("Split", [names.pop()], parts, axis=3, num_outputs=len(parts))
         g.ints("to", (shape[0], shape[1], -1))
         names += [g.node("Reshape", [part, "to"], [f"{part}/heads"]) for part in parts]
-    g.node("MultiHeadAttention", names, ["y"], domain="com.microsoft", num_heads=shape[2])
+    g.node("MultiHeadAttention", names, ["y"], domain=DOMAIN, num_heads=shape[2])
     g.output("y", shape=(shape[0], (queries or shape)[1], shape[2] * shape[4]))
+
+
+_TOKENS = (0, 1, 2, 5, 6, 3, 4, 7)  # of two sequences of 3 and 2 tokens, the padding last
+
+
+def _sequences(unpacked: bool, g: Graph) -> None:
+    """Packed sequences, which have no CPU kernel in ONNX Runtime; the reference computes each alone."""
+    starts = _ints(0, 3, 5)
+    names = [g.input(n, (5, 12)) for n in "qkv"]
+    g.input("scores", (2, 2, 4, 4))
+    if not unpacked:
+        g.input("offsets", _ints(_TOKENS[:4], _TOKENS[4:]))
+        g.input("starts", starts)
+        g.node(
+            "PackedMultiHeadAttention", [*names, "", "offsets", "starts", "scores"], ["y"], domain=DOMAIN, num_heads=2
+        )
+        g.output("y", shape=(5, 12))
+        return
+    results = []
+    for k, (first, last) in enumerate(pairwise(starts)):
+        for name, begin, end in (
+            ("rows", [first, 0], [last, 12]),
+            ("bias", [k, 0, 0, 0], [k + 1, 2, last - first, last - first]),
+        ):
+            g.ints(f"{name}{k}/begin", begin)
+            g.ints(f"{name}{k}/end", end)
+        g.ints(f"batch{k}", (1, last - first, 12))
+        parts = [g.node("Slice", [n, f"rows{k}/begin", f"rows{k}/end"], [f"{n}{k}"]) for n in names]
+        heads = [g.node("Reshape", [n, f"batch{k}"], [f"{n}/batch"]) for n in parts]
+        bias = g.node("Slice", ["scores", f"bias{k}/begin", f"bias{k}/end"], [f"bias{k}"])
+        results.append(g.node("MultiHeadAttention", [*heads, "", "", bias], [f"y{k}"], domain=DOMAIN, num_heads=2))
+    g.node("Concat", results, ["batched"], axis=1)
+    g.ints("flat", (5, 12))
+    g.node("Reshape", ["batched", "flat"], ["y"])
+    g.output("y", shape=(5, 12))
 
 
 def _packed_cases() -> list[Case]:
     sizes = {"heads_packed": ((2, 5, 2, 3, 8), None), "heads_packed_pairs": ((2, 5, 2, 2, 8), (2, 3, 16))}
     builds = {name: (partial(_packed_case, *s, False), partial(_packed_case, *s, True)) for name, s in sizes.items()}
-    return [Case(n, build, fp16=2e-3, reason=_HALF, reference=same) for n, (build, same) in builds.items()]
+    return [Case(n, build, fp16=2e-3, reason=HALF, reference=same) for n, (build, same) in builds.items()]
 
 
 def _merged(inputs: Sequence[Any], outputs: Sequence[Any], **attributes: Any) -> Callable[[Graph], None]:
-    return partial(_node, "Attention", inputs, outputs, {"num_heads": 2} | attributes)
-
-
-def _group(inputs: Sequence[Any], outputs: Sequence[Any], **attributes: Any) -> Callable[[Graph], None]:
-    return partial(_node, "GroupQueryAttention", inputs, outputs, {"num_heads": 4, "kv_num_heads": 2} | attributes)
+    return partial(node_case, "Attention", inputs, outputs, {"num_heads": 2} | attributes)
 
 
 def _ints(*values: Any) -> np.ndarray:
@@ -301,14 +295,6 @@ def _ints(*values: Any) -> np.ndarray:
 _QKV = ((2, 3, 12), (2, 5, 12), (2, 5, 20))
 _PADDED = _ints([1, 1, 1, 0, 0], [1, 1, 1, 1, 0])
 _WEIGHTS = ((2, 4, 10), (10, 36), (36,))
-_LONGEST = np.array(8, np.int32)
-_STEP = ((2, 1, 32), (2, 1, 16), (2, 1, 16), (2, 2, 8, 8), (2, 2, 8, 8), _ints(7, 4), _LONGEST)
-_PROMPT = ((2, 5, 32), (2, 5, 16), (2, 5, 16), None, None, _ints(4, 4), np.array(5, np.int32))
-_CHUNK = ((1, 3, 32), (1, 3, 16), (1, 3, 16), (1, 2, 5, 8), (1, 2, 5, 8), _ints(7), _LONGEST)
-_KEPT = ((1, 3, 32), (1, 2, 8, 8), (1, 2, 8, 8))
-_LARGE = ((1, 3, 64), (1, 3, 32), (1, 3, 32), (1, 2, 5, 16), (1, 2, 5, 16), _ints(7), _LONGEST)
-_LARGE_KEPT = ((1, 3, 64), (1, 2, 8, 16), (1, 2, 8, 16))
-_CACHES = ((16, 8), (16, 8))
 
 _FORMS: dict[str, Callable[[Graph], None]] = {
     "heads": _multi_head(_QKV, [(2, 3, 20)]),
@@ -333,24 +319,10 @@ _FORMS: dict[str, Callable[[Graph], None]] = {
     "merged_mask_2d": _merged((*_WEIGHTS, _ints([1, 1, 1, 0], [1, 1, 0, 0])), [(2, 4, 12)], unidirectional=1),
     "merged_mask_3d": _merged((*_WEIGHTS, np.tril(np.ones((2, 4, 4), np.int32))), [(2, 4, 12)]),
     "merged_past": _merged((*_WEIGHTS, None, (2, 2, 2, 3, 6)), [(2, 4, 12), (2, 2, 2, 7, 6)], unidirectional=1),
-    "group_prompt": _group(_PROMPT, [(2, 5, 32), (2, 2, 5, 8), (2, 2, 5, 8)]),
-    "group_step": _group(_STEP, [(2, 1, 32), (2, 2, 8, 8), (2, 2, 8, 8)]),
-    "group_chunk": _group(_CHUNK, _KEPT),
-    "group_rotary": _group((*_LARGE, *_CACHES), _LARGE_KEPT, do_rotary=1),
-    "group_rotary_step": _group(
-        ((2, 1, 64), (2, 1, 32), (2, 1, 32), (2, 2, 8, 16), (2, 2, 8, 16), _ints(7, 4), _LONGEST, *_CACHES),
-        [(2, 1, 64), (2, 2, 8, 16), (2, 2, 8, 16)],
-        do_rotary=1,
-    ),
-    "group_packed": _group(
-        ((1, 3, 128), None, None, *_LARGE[3:], *_CACHES), _LARGE_KEPT, do_rotary=1, rotary_interleaved=1, scale=0.2
-    ),
-    "group_ids": _group((*_LARGE, *_CACHES, np.array([[3, 9, 4]])), _LARGE_KEPT, do_rotary=1),
-    "group_window": _group(_CHUNK, _KEPT, local_window_size=3, softcap=1.5),
-    "group_bias": _group((*_CHUNK, None, None, None, (1, 4, 3, 8)), _KEPT),
-    "group_sink": _group((*_CHUNK, None, None, None, None, (4,)), _KEPT),
-    "group_smooth": _group(_CHUNK, _KEPT, smooth_softmax=1, local_window_size=2),
-    "group_both_ways": _group(_CHUNK, _KEPT, causal=0),
 }
-_HALF = "f16 results of a weighted mean carry one rounding of each input"
-CASES = [*(Case(name, build, fp16=2e-3, reason=_HALF) for name, build in _FORMS.items()), *_packed_cases()]
+HALF = "f16 results of a weighted mean carry one rounding of each input"
+CASES = [
+    *(Case(name, build, fp16=2e-3, reason=HALF) for name, build in _FORMS.items()),
+    *_packed_cases(),
+    Case("sequences", partial(_sequences, False), fp16=2e-3, reason=HALF, reference=partial(_sequences, True)),
+]
