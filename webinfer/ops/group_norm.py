@@ -147,7 +147,7 @@ def _group_in_double(shape: Sequence[int], groups: int, offset: float, g: Graph)
 _FAR = "the mean of values near 795 in 32-bit sums is off by a few of their last places (6e-5 each)"
 
 CASES = [
-    *(Case(f"group_w{w}", partial(_group, (2, 6, 3, w), 2, 0.0)) for w in range(1, 10)),
+    *(Case(f"group_w{w}", partial(_group, (2, 6, 3, w), 2, 0.0)) for w in (1, 2, 4, 7)),
     Case("group_odd_channels", partial(_group, (3, 15, 5, 5), 5, 0.0)),
     Case("group_one", partial(_group, (1, 8, 17), 1, 0.0)),
     Case("group_large", partial(_group, (1, 8, 64, 64), 4, 0.0)),
@@ -163,8 +163,8 @@ CASES = [
         Case(f"instance_{'x'.join(map(str, s))}", partial(_instance, s))
         for s in ((2, 80, 2), (1, 3, 7, 7), (2, 4, 8), (1, 2, 3, 4, 5))
     ),
-    *(Case(f"fused_w{w}", partial(_fused, ((1, 6, 2, w),), 3), fp16=2e-3) for w in range(1, 10)),
-    *(Case(f"fused_concat_w{w}", partial(_fused, ((1, 2, 3, w), (1, 4, 3, w)), 3), fp16=2e-3) for w in range(1, 10)),
+    *(Case(f"fused_w{w}", partial(_fused, ((1, 6, 2, w),), 3), fp16=2e-3) for w in (1, 4, 6)),
+    *(Case(f"fused_concat_w{w}", partial(_fused, ((1, 2, 3, w), (1, 4, 3, w)), 3), fp16=2e-3) for w in (1, 2, 5, 8)),
     Case("fused_concat_batch", partial(_fused, ((2, 2, 3, 4), (2, 4, 3, 4)), 3), fp16=2e-3),
     Case("fused_large", partial(_fused, ((1, 8, 32, 32), (1, 8, 32, 32)), 4), fp16=2e-3),
 ]
