@@ -243,7 +243,7 @@ def compile_model(
     files |= {f"kernels/{k.name}.wgsl": k.wgsl.encode() for k in kernels.values()}
     files[f"{name}.onnx"] = portable_model(model, weights)
     document = manifest.Manifest(
-        format_version=1,
+        format_version=manifest.FORMAT_VERSION,
         name=name,
         target=target,
         components=[

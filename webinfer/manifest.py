@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-FORMAT_VERSION = 1
+FORMAT_VERSION: Literal[2] = 2
 
 DType = Literal[
     "float32", "float16", "int64", "uint64", "int32", "uint32", "int16", "uint16", "int8", "uint8",
@@ -220,7 +220,7 @@ class Provenance(Model):
 class Manifest(Model):
     """manifest.json."""
 
-    format_version: Literal[1]
+    format_version: Literal[2]
     name: str
     target: str
     components: list[Component]

@@ -260,7 +260,7 @@ def files() -> dict[str, bytes]:
     content |= {f"kernels/{name}.wgsl": source.encode() for name, (source, *_) in KERNELS.items()}
     spec = manifest.TensorSpec
     document = manifest.Manifest(
-        format_version=1,
+        format_version=manifest.FORMAT_VERSION,
         name=NAME,
         target="webgpu-all",
         components=[

@@ -6,7 +6,7 @@
 export interface Manifest {
   components: Component[];
   files: FileEntry[];
-  format_version: 1;
+  format_version: 2;
   kernels: Kernel[];
   name: string;
   provenance: Provenance;
@@ -257,4 +257,4 @@ export interface Quality {
 }
 
 /** The only format version that this runtime reads. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;

@@ -360,7 +360,7 @@ const schema19 = {
   properties: {
     components: { items: { $ref: "#/$defs/Component" }, type: "array" },
     files: { items: { $ref: "#/$defs/FileEntry" }, type: "array" },
-    format_version: { const: 1, type: "integer" },
+    format_version: { const: 2, type: "integer" },
     kernels: { items: { $ref: "#/$defs/Kernel" }, type: "array" },
     name: { type: "string" },
     provenance: { $ref: "#/$defs/Provenance" },
@@ -370,7 +370,7 @@ const schema19 = {
   required: ["format_version", "name", "target", "components", "kernels", "files", "quality", "provenance"],
   title: "Manifest",
   type: "object",
-  "x-format-version": 1,
+  "x-format-version": 2,
 };
 const schema20 = {
   additionalProperties: false,
@@ -5493,13 +5493,13 @@ function validate52(
                   ];
                   return false;
                 }
-                if (1 !== data4) {
+                if (2 !== data4) {
                   validate52.errors = [
                     {
                       instancePath: instancePath + "/format_version",
                       schemaPath: "#/properties/format_version/const",
                       keyword: "const",
-                      params: { allowedValue: 1 },
+                      params: { allowedValue: 2 },
                       message: "must be equal to constant",
                     },
                   ];
