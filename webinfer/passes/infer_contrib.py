@@ -26,7 +26,6 @@ def infer_contrib(model: ir.Model) -> None:
                     continue
 
 
-@registry.register("com.microsoft", "GatherBlockQuantized")
 def _gather_block_quantized(context: ShapeInferenceContext, node: ir.Node) -> None:
     """Gather's shape; bytes hold several values along the last axis."""
     data, index, scales = node.inputs[:3]
@@ -64,3 +63,6 @@ def _correct_present(context: ShapeInferenceContext, node: ir.Node) -> None:
             shape[2] = max(before, int(total.numpy().item())) if isinstance(before, int) else before
             for output in (keys, values):
                 context.set_shape_and_dtype(output, ir.Shape(shape), keys.dtype)
+
+
+registry.register("com.microsoft", "GatherBlockQuantized")(_gather_block_quantized)
