@@ -49,7 +49,7 @@ def lower_tfidf(op: FusedOp, ctx: Lowering) -> None:
 
 
 def _table(step: Step, size: int, lanes: int) -> list[int]:
-    """Per coordinate of the output where its n-grams begin, and where they end; then each: its length, number and items.
+    """Per coordinate of the output where its n-grams begin, and the end; then the n-grams: length, number and items.
 
     Items are as many words as the input's elements. Where the pool holds an n-gram twice the last one counts.
     """
