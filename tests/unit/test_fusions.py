@@ -81,6 +81,23 @@ def test_layer_norm_keeps_what_something_else_reads() -> None:
     assert "other uses" in refused(text, data, "layer norm")
 
 
+RMS_NORM = """g (float[2, 5, 16] x) => (float[2, 5, 16] y) {
+    sq = Pow(x, two) v = ReduceMean<keepdims = 1>(sq, axes) ve = Add(v, eps) r = Sqrt(ve) NORMAL y = Mul(scale, n) }"""
+
+
+@pytest.mark.parametrize(
+    "normal", ["n = Div(x, r)", "i = Reciprocal(r) n = Mul(x, i)", "i = Div(one, r) n = Mul(i, x)"]
+)
+def test_rms_norm(normal: str) -> None:
+    data = weights(scale=(16,)) | constants(axes=[-1], eps=1e-5, two=2.0, one=1.0)
+    check(RMS_NORM.replace("NORMAL", normal), data, "rms norm", RMSNormalization=1)
+
+
+def test_rms_norm_over_another_axis_is_refused() -> None:
+    data = weights(scale=(16,)) | constants(axes=[1], eps=1e-5, two=2.0)
+    assert "not over the last axis alone" in refused(RMS_NORM.replace("NORMAL", "n = Div(x, r)"), data, "rms norm")
+
+
 @pytest.mark.parametrize(
     "body", ["p = Mul(x, g) y = Mul(p, half)", "p = Mul(half, x) y = Mul(g, p)", "p = Mul(g, half) y = Mul(x, p)"]
 )

@@ -23,6 +23,7 @@ ANCHORS = frozenset(
         "MatMul",
         "GroupNormalization",
         "LayerNormalization",
+        "RMSNormalization",
         "Resize",
         "AveragePool",
         "MaxPool",

@@ -23,13 +23,12 @@ WORKGROUP = {"register": 16, "workgroup": 256}
 
 @lowers("GroupNormalization", "InstanceNormalization")
 def lower_group_norm(op: FusedOp, ctx: Lowering) -> None:
-    """X [N, C, ...]; scale and bias per channel [C], or per group (GroupNormalization of opset 18)."""
+    """X [N, C, ...]; scale and bias per channel [C]."""
     step = op.anchor
     assert step is not None
     shape = ctx.shape(op.output)
     batch, channels, spatial = shape[0], shape[1], math.prod(shape[2:])
     groups = step.int("num_groups", 0) if step.op_type == "GroupNormalization" else channels
-    per_group = ctx.size(step.inputs[1]) == groups != channels
     if channels % groups:
         raise Unsupported(f"{channels} channels do not divide into {groups} groups")
     sources = [s for s in op.sources() if ctx.size(s)]
@@ -72,7 +71,6 @@ def lower_group_norm(op: FusedOp, ctx: Lowering) -> None:
         scalars=tail.scalars,
         sources=len(sources),
         vector=vector,
-        per_group=per_group,
         by_channel=largest(spatial // lanes) >= workgroup,
     )
     finish(ctx, op.name, written, op.output)

@@ -172,17 +172,16 @@ def _no_bias(op_type: str, shape: Sequence[int], g: Graph) -> None:
     g.output("y", shape=shape)
 
 
-def _fused(shape: Sequence[int], g: Graph) -> None:
+def _fused(shape: Sequence[int], centred: bool, g: Graph) -> None:
     g.input("x", shape)
-    g.constant("scale", shape[-1:])
-    g.constant("bias", shape[-1:])
+    names = ["x", g.constant("scale", shape[-1:]), *([g.constant("bias", shape[-1:])] if centred else [])]
     g.constant("row", shape[-1:])
     g.input("residual", shape)
     first = g.position
-    g.node("LayerNormalization", ["x", "scale", "bias"], ["n"], axis=-1)
+    g.node("LayerNormalization" if centred else "RMSNormalization", names, ["n"], axis=-1)
     g.node("Mul", ["n", "row"], ["m"])
     g.node("Add", ["m", "residual"], ["y"])
-    g.fused("Norm", ["x", "scale", "bias", "row", "residual"], ["y"], first)
+    g.fused("Norm", [*names, "row", "residual"], ["y"], first)
     g.output("y")
 
 
@@ -244,7 +243,8 @@ CASES = [
     *(Case(f"layer_axes_w{w}", partial(_layer, (5, 3, w), 1)) for w in (4, 7)),
     Case("layer_long", partial(_layer, (3, 1028), -1)),
     Case("layer_many_rows", partial(_layer, (257, 12), -1)),
-    *(Case(f"fused_w{w}", partial(_fused, (2, 5, w)), fp16=2e-3) for w in (5, 8, 384)),
+    *(Case(f"fused_w{w}", partial(_fused, (2, 5, w), True), fp16=2e-3) for w in (5, 8, 384)),
+    Case("fused_rms", partial(_fused, (2, 5, 8), False), fp16=2e-3),
     *(Case(f"rms_w{w}", partial(_no_bias, "RMSNormalization", (7, w))) for w in (3, 576)),
     *(
         Case(f"scale_{'x'.join(map(str, scale))}", partial(_broadcast, "LayerNormalization", (2, 3, 4), scale, -1))
