@@ -36,8 +36,8 @@ PACKED_BITS = {
     "uint2": 2,
 }
 
-# Element type and packing as which a kernel that only moves elements binds a tensor: bits pass as they are, NaN included.
-# A 64-bit integer is two words side by side; types that are not listed are words already.
+# Element type and packing as which a kernel that only moves elements binds a tensor: bits pass as they are, NaN too. A
+# 64-bit integer is two words side by side; types that are not listed are words already.
 MOVED_AS = {
     "float32": ("uint32", False),
     "float16": ("uint16", True),

@@ -12,7 +12,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   if (id.x >= P.rows * wide) { return; }
   let row = id.x / wide;
   let column = id.x % wide;
-  var sum = select(vec4<f32>(0.0), b[column], (vec4<u32>(keep[column]) & vec4<u32>(1u, 1u << 8u, 1u << 16u, 1u << 24u)) != vec4<u32>(0u));
+  let kept = (vec4<u32>(keep[column]) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(1u);
+  var sum = select(vec4<f32>(0.0), b[column], kept != vec4<u32>(0u));
   for (var k = 0u; k < P.inner; k++) { sum += x[row * P.inner + k] * w[k * wide + column]; }
   h[id.x] = sum;
 }
