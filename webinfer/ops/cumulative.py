@@ -13,7 +13,7 @@ from webinfer.fused import FusedOp
 from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import aligned_output, finish
-from webinfer.ops.numbers import literal, numbers
+from webinfer.ops.numbers import constant, numbers
 from webinfer.ops.rows import rows_of
 from webinfer.symbols import largest
 
@@ -55,7 +55,7 @@ def lower_cumulative(op: FusedOp, ctx: Lowering) -> None:
         workgroup_storage_bytes=8 * 64,
         kept_rank=len(sizes),
         word=element.word,
-        initial=literal("float32" if element.word == "f32" else dtype, int(step.op_type == "CumProd")),
+        initial=constant("float32" if element.word == "f32" else dtype, int(step.op_type == "CumProd")),
         combine=element.multiply if step.op_type == "CumProd" else element.add,
         libraries=element.declarations,
         exclusive=step.int("exclusive", 0) == 1,

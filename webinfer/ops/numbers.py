@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from webinfer.kernel import element_type
+from webinfer.ops.lanes import limits
 from webinfer.templating import environment
 
 
@@ -67,7 +66,7 @@ def numbers(dtype: str) -> Numbers:
     return _WIDE.get(dtype) or {"f32": _FLOAT, "i32": _SIGNED, "u32": _UNSIGNED}[element_type(dtype)]
 
 
-def literal(dtype: str, value: int) -> str:
+def constant(dtype: str, value: int) -> str:
     """A WGSL constant of an element type."""
     if dtype in _WIDE:
         return f"vec2<u32>({value & 0xFFFFFFFF}u, {value >> 32 & 0xFFFFFFFF}u)"
@@ -76,5 +75,5 @@ def literal(dtype: str, value: int) -> str:
 
 def extreme(dtype: str, *, highest: bool) -> str:
     """The highest or lowest value of an integer type or bool, as a WGSL constant."""
-    low, high = (0, 1) if dtype == "bool" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
-    return literal(dtype, high if highest else low)
+    low, high = (0, 1) if dtype == "bool" else limits(dtype)
+    return constant(dtype, high if highest else low)

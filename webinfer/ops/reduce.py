@@ -15,7 +15,7 @@ from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import aligned_output, finish
 from webinfer.ops.functions import functions_in
-from webinfer.ops.numbers import extreme, literal, numbers
+from webinfer.ops.numbers import constant, extreme, numbers
 from webinfer.ops.rows import HIGHEST_KEY, LOWEST_KEY, Pass, Rows, emit_rows, order, rows_of
 from webinfer.symbols import largest, maximum
 
@@ -169,7 +169,7 @@ def _logarithm(value: str, rows: Rows) -> str:
 def _initial(combine: str, dtype: str) -> str:
     """The result over no elements: 0, 1, the lowest or the highest integer."""
     if combine in ("add", "multiply") or dtype.startswith("float"):
-        return literal(dtype, int(combine == "multiply"))
+        return constant(dtype, int(combine == "multiply"))
     return extreme(dtype, highest=combine == "min")
 
 
