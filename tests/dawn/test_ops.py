@@ -57,6 +57,9 @@ def _fault(case: Case, tier: Tier, name: str, found: np.ndarray, expected: np.nd
     """A line about output `name` where it does not hold."""
     if found.shape != expected.shape:
         return f"{name}: shape {found.shape}, expected {expected.shape}"
+    if expected.dtype.kind != "f":
+        wrong = int(np.count_nonzero(found != expected))
+        return f"{name}: {wrong} of {expected.size} differ" if wrong else None
     difference = np.abs(found.astype(np.float64) - expected.astype(np.float64))
     error = float(np.max(difference / (1.0 + np.abs(expected.astype(np.float64))), initial=0.0))
     allowed = case.tolerance(tier.precision)

@@ -7,6 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+from onnx import TensorProto
+
 from webinfer.fused import FusedOp
 from webinfer.lowering import Lowering, Operand, Unsupported, lowers
 from webinfer.ops.case import Case, Graph
@@ -150,6 +153,23 @@ def _gemm(rows: int, depth: int, columns: int, attributes: dict[str, Any], bias:
     g.output("y")
 
 
+def _integers(g: Graph) -> None:
+    """Products beyond 32 bits, and sums that wrap at 64."""
+    rng = np.random.default_rng(0)
+    for name, shape in (("x", (2, 3, 5)), ("w", (5, 4))):
+        g.input(name, rng.integers(-(2**62), 2**62, shape))
+    g.node("MatMul", ["x", "w"], ["y"])
+    g.output("y", dtype=TensorProto.INT64)
+
+
+def _any_addend(g: Graph) -> None:
+    g.input("x", (5, 8))
+    g.constant("w", (8, 12), scale=0.2)
+    g.input("c", (5, 1))
+    g.node("Gemm", ["x", "w", "c"], ["y"], alpha=0.5, beta=-2.0)
+    g.output("y")
+
+
 def _scaled_residual(rows: int, depth: int, columns: int, g: Graph) -> None:
     g.input("x", (1, rows, depth))
     g.input("r", (1, rows, columns))
@@ -190,6 +210,8 @@ CASES = [
         )
     ),
     _product("gemm_no_bias", partial(_gemm, 3, 8, 8, {"transB": 1}, False)),
+    Case("int64", _integers),
+    _product("gemm_per_row", _any_addend),
     _product("scaled_residual", partial(_scaled_residual, 19, 12, 24)),
     _product("scaled_residual_odd", partial(_scaled_residual, 5, 6, 7)),
 ]
