@@ -207,6 +207,7 @@ CASES = [
     *(Case(f"{op}_axes", partial(_reduce, op, (2, 3, 4, 5), (1, -2), 0)) for op in ("ReduceMean", "ReduceL2")),
     *(Case(f"mean_w{w}", partial(_reduce, "ReduceMean", (2, 3, w), (2,), 1)) for w in (1, 6, 8)),
     Case("sum_axis0", partial(_reduce, "ReduceSum", (6, 5), (0,), 1)),
+    Case("sum_many_rows", partial(_reduce, "ReduceSum", (140_000, 3), (1,), 0), precisions=("fp32",)),
     Case("max_long", partial(_reduce, "ReduceMax", (3, 5000), (1,), 0)),
     Case(
         "sum_very_long",
