@@ -14,13 +14,14 @@ from webinfer.compile import back_stages, chosen_precisions, front_stages
 from webinfer.cost import Bound, Cost, Sku, all_skus, predict
 from webinfer.errors import GraphError, UnsupportedError
 from webinfer.kernel import Dispatch
+from webinfer.ops import load_all
 from webinfer.passes.contract import operands
 from webinfer.passes.lower import Fault, lower_what_can_be
 from webinfer.symbols import Symbol
 from webinfer.tiers import Tier, all_tiers, tiers_for
 
 # Shares of a model's time from which on a node's cost is worth a remark.
-_SLOW_SHARE = 0.05
+_SLOW_SHARE = 0.02
 _ADVICE: dict[Bound, str] = {
     "compute": "arithmetic bounds it: fewer channels, a smaller kernel or resolution",
     "memory": "memory traffic bounds it: place it behind a convolution or a matrix product, where it is fused",
@@ -198,13 +199,18 @@ def _nodes(compiled: Mapping[str, _Compiled], runs: Sequence[_Run]) -> list[Node
                 kernels=tuple(dict.fromkeys(d.kernel.name for d in own)),
                 predicted={run.sku.id: run.cost(name).ms for run in runs},
                 bound=cost.bound if cost else "",
-                advice=_advice(reasons[name], cost, total),
+                advice=_advice(reasons[name], own, cost, total),
             )
         )
     return found
 
 
-def _advice(reasons: Mapping[str, str], cost: Cost | None, total: float) -> str:
+def _advice(reasons: Mapping[str, str], own: Sequence[Dispatch], cost: Cost | None, total: float) -> str:
+    """Why there is no kernel; for a node that takes a share of the time, a faster form or what bounds it."""
     if reasons:
         return next(iter(reasons.values()))
-    return "" if cost is None or cost.ms < _SLOW_SHARE * total else _ADVICE[cost.bound]
+    if cost is None or cost.ms < _SLOW_SHARE * total:
+        return ""
+    slow_forms = load_all()
+    stems = (dispatch.kernel.name.rpartition("_")[0] for dispatch in own)
+    return next((slow_forms[stem] for stem in stems if stem in slow_forms), _ADVICE[cost.bound])

@@ -48,6 +48,12 @@ def test_a_supported_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert all(ms > 0 for ms in data["totals"].values())
 
 
+def test_a_slow_form_is_named_with_the_faster_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = "g (float[2, 64] x) => (float[2, 33] y) { y = MatMul(x, w) }"
+    _, data = report(capsys, model(tmp_path, odd, w=np.ones((64, 33), np.float32)))
+    assert "columns are a multiple of 4" in data["nodes"][0]["advice"]
+
+
 def test_what_has_no_kernel_is_named_with_its_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, page = model(tmp_path, BAD), tmp_path / "report.html"
     assert call("lint", source, "--html", page) == 1

@@ -26,6 +26,7 @@ ADD = dict.fromkeys(("f32", "i32", "u32"), "{} + {}") | {"vec2<u32>": "add64({},
 _MULTIPLY = dict.fromkeys(("f32", "i32", "u32"), "{} * {}") | {"vec2<u32>": "mul64({}, {})"}
 NO_EPILOGUE = Epilogue("", (), 0, {})
 RenderTail = Callable[[Literal[1, 4]], Epilogue]
+ADVICE = {"contract": "no tiled form: contiguous float products whose columns are a multiple of 4 run tiled"}
 
 
 @dataclass(frozen=True)

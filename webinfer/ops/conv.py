@@ -18,6 +18,10 @@ from webinfer.ops.winograd import emit_winograd, winograd_pays
 from webinfer.symbols import largest
 
 _WORKGROUP = 64
+ADVICE = {
+    "conv_flat": "one result per invocation: planes (and channels per group) that are multiples of 4 run tiled",
+    "conv_general": "no tiled form: ungrouped 3x3 with stride 1 and padding 1, or 1x1 with stride 1, run tiled",
+}
 
 
 @lowers("Conv")

@@ -19,6 +19,7 @@ from webinfer.symbols import largest, maximum
 
 WORKGROUP = 64
 LARGEST_TILED_KERNEL = 8  # columns of a kernel whose taps are written out in the shader
+ADVICE = {"conv_transpose_general": "no tiled form: images with stride 1, 2 or 4 and up to 8 columns of taps run tiled"}
 
 
 @dataclass(frozen=True)
