@@ -39,7 +39,7 @@ class Specialised:
 
     def load(self, session: DeviceSession) -> LoadedModel:
         """Load it on a device."""
-        return session.load(self.files.files)
+        return session.load(self.files.files, shared=True)
 
     def run(self, loaded: LoadedModel, feeds: Mapping[str, Array]) -> tuple[Array, ...]:
         """Outputs in the order and the element types of the source."""

@@ -209,9 +209,12 @@ class DeviceSession:
 
     # -- commands ----------------------------------------------------------------------------------------------------
 
-    def load(self, package: Files, tier: str | None = None) -> LoadedModel:
-        """Load a package from a folder or from memory (path -> bytes); `tier` None lets the runtime choose."""
-        return self.load_with(package, **({} if tier is None else {"tier": tier}))
+    def load(self, package: Files, tier: str | None = None, *, shared: bool = False) -> LoadedModel:
+        """Load a package from a folder or from memory (path -> bytes); `tier` None lets the runtime choose.
+
+        shared: on one device for all such packages, which keeps compiled kernels; else the package has its own device.
+        """
+        return self.load_with(package, **({} if tier is None else {"tier": tier}), **({"shared": True} if shared else {}))
 
     def load_with(self, package: Files, **arguments: Any) -> LoadedModel:
         """Load with arguments that only a host of another kind takes."""

@@ -17,6 +17,7 @@ export type { Feed, Feeds } from "./feeds.js";
 export { FORMAT_VERSION, type SymbolBounds } from "./generated/manifest.js";
 export { load, type LoadOptions, type Progress } from "./load.js";
 export type { BufferKind, MemoryUse } from "./memory.js";
+export { PipelineCache } from "./pipelines.js";
 export type { CapturedTensor, LoadTimings, Model, ModelInfo, OutputTensor, RunTensor, TensorInfo } from "./model.js";
 export type { DType, TensorArray } from "./tensor.js";
 export { describeAdapter, type AdapterInfo } from "./tier.js";

@@ -9,7 +9,7 @@ import type { Component, Kernel, Program } from "./generated/manifest.js";
 import { DeviceMemory } from "./memory.js";
 import { Model, type LoadTimings } from "./model.js";
 import { Package } from "./package.js";
-import { Pipelines } from "./pipelines.js";
+import { Pipelines, type PipelineCache } from "./pipelines.js";
 import type { Shortlist } from "./tier.js";
 import { shardsOf, streamWeights, type WeightStreamOptions } from "./weights.js";
 
@@ -24,6 +24,8 @@ export interface LoadOptions extends DeviceOptions {
   readonly component?: string | undefined;
   /** Use this tier instead of the one that the adapter and a measurement suggest. */
   readonly tier?: string | undefined;
+  /** Take and leave compiled kernels here; of use with `device`, which the packages share. */
+  readonly pipelineCache?: PipelineCache | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
@@ -47,7 +49,7 @@ export async function load(url: string | URL, options: LoadOptions = {}): Promis
     throwIfAborted(signal);
     const kernels = new Map(source.manifest.kernels.map((kernel) => [kernel.name, kernel]));
     const meter = new Meter(options.onProgress);
-    const pipelines = new Pipelines(device, source, signal, meter.add);
+    const pipelines = new Pipelines(device, source, { signal, onBytes: meter.add, cache: options.pipelineCache });
     const sizes = new Sizes(component.symbols);
     const choice = await chooseProgram(device, acquired.shortlist, pipelines, kernels, sizes);
     const { program } = choice;

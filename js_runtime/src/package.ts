@@ -42,6 +42,11 @@ export class Package {
     return this.#entry(path).size_bytes;
   }
 
+  /** Hex SHA-256 that the manifest declares for `path`; throws "missing-file" when it is not listed. */
+  sha256Of(path: string): string {
+    return this.#entry(path).sha256;
+  }
+
   /** Fetch one file; rejects with "size-mismatch" or "hash-mismatch" unless it is exactly what the manifest pins. */
   async read(path: string, options: FetchOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     const entry = this.#entry(path);

@@ -12,20 +12,50 @@ export interface CompiledKernel {
   readonly layout: GPUBindGroupLayout;
 }
 
+/** What earlier loads compiled, for callers that load several packages on one device; it lives as long as they keep it. */
+export class PipelineCache {
+  readonly #devices = new WeakMap<GPUDevice, Map<string, Promise<CompiledKernel>>>();
+
+  /** Whether `get` need not compile, and thus not fetch. */
+  has(device: GPUDevice, key: string): boolean {
+    return this.#devices.get(device)?.has(key) ?? false;
+  }
+
+  /** The kernel of that source and layout, compiled at the first call. What fails is not kept. */
+  async get(device: GPUDevice, key: string, compile: () => Promise<CompiledKernel>): Promise<CompiledKernel> {
+    const known = this.#devices.get(device) ?? new Map<string, Promise<CompiledKernel>>();
+    this.#devices.set(device, known);
+    const compiling = known.get(key) ?? compile();
+    known.set(key, compiling);
+    try {
+      return await compiling;
+    } catch (cause) {
+      known.delete(key);
+      throw cause;
+    }
+  }
+}
+
 /** Pipelines of one package on one device, keyed by kernel name (names are unique within a package). */
 export class Pipelines {
   readonly #device: GPUDevice;
   readonly #package: Package;
   readonly #signal: AbortSignal | undefined;
   readonly #onBytes: ((count: number) => void) | undefined;
+  readonly #cache: PipelineCache | undefined;
   readonly #kernels: ReadonlyMap<string, Kernel>;
   readonly #compiled = new Map<string, Promise<CompiledKernel>>();
 
-  constructor(device: GPUDevice, source: Package, signal?: AbortSignal, onBytes?: (count: number) => void) {
+  constructor(
+    device: GPUDevice,
+    source: Package,
+    options: { signal?: AbortSignal | undefined; onBytes?: (count: number) => void; cache?: PipelineCache | undefined },
+  ) {
     this.#device = device;
     this.#package = source;
-    this.#signal = signal;
-    this.#onBytes = onBytes;
+    this.#signal = options.signal;
+    this.#onBytes = options.onBytes;
+    this.#cache = options.cache;
     this.#kernels = new Map(source.manifest.kernels.map((kernel) => [kernel.name, kernel]));
   }
 
@@ -40,9 +70,16 @@ export class Pipelines {
     if (known !== undefined) return known;
     const kernel = this.#kernels.get(name);
     if (kernel === undefined) throw new GpuError("compile", `kernel ${name} is not part of the package`);
-    const compiling = this.#compile(kernel);
+    const compiling = this.#cache === undefined ? this.#compile(kernel) : this.#cached(kernel, this.#cache);
     this.#compiled.set(name, compiling);
     return compiling;
+  }
+
+  async #cached(kernel: Kernel, cache: PipelineCache): Promise<CompiledKernel> {
+    const key = JSON.stringify([this.#package.sha256Of(kernel.file), kernel.bindings, kernel.params.length > 0]);
+    if (cache.has(this.#device, key)) this.#onBytes?.(this.#package.sizeOf(kernel.file));
+    const compiled = await cache.get(this.#device, key, () => this.#compile(kernel));
+    return { ...compiled, kernel };
   }
 
   async #compile(kernel: Kernel): Promise<CompiledKernel> {

@@ -3,6 +3,7 @@
 import {
   describeAdapter,
   load,
+  PipelineCache,
   WebinferError,
   type Feed,
   type Model,
@@ -16,7 +17,7 @@ interface TensorReference extends RunTensor {
 }
 
 type Command =
-  | { readonly id: number; readonly op: "load"; readonly package: string; readonly tier?: string }
+  | ({ readonly id: number; readonly op: "load" } & LoadCommand)
   | ({ readonly id: number; readonly op: "run" } & RunCommand)
   | {
       readonly id: number;
@@ -26,6 +27,13 @@ type Command =
   | { readonly id: number; readonly op: "dispose"; readonly handle: number }
   | { readonly id: number; readonly op: "memory" }
   | { readonly id: number; readonly op: "exit" };
+
+interface LoadCommand {
+  readonly package: string;
+  readonly tier?: string;
+  /** Load on the host's own device, which keeps compiled kernels for the next package. */
+  readonly shared?: boolean;
+}
 
 interface RunCommand {
   readonly handle: number;
@@ -37,6 +45,16 @@ interface RunCommand {
   readonly repeat?: number;
   readonly read?: boolean;
 }
+
+/** The limits that tiers name. */
+const LIMITS = [
+  "maxBufferSize",
+  "maxComputeInvocationsPerWorkgroup",
+  "maxComputeWorkgroupSizeX",
+  "maxComputeWorkgroupStorageSize",
+  "maxStorageBufferBindingSize",
+  "maxStorageBuffersPerShaderStage",
+] as const;
 
 export interface HostOptions {
   readonly base: URL;
@@ -52,7 +70,8 @@ export class Host {
   readonly #models = new Map<number, Model>();
   #nextHandle = 1;
   #nextData = 1;
-  #compiler: Promise<GPUDevice> | undefined;
+  readonly #pipelines = new PipelineCache();
+  #device: Promise<GPUDevice> | undefined;
 
   constructor(options: HostOptions) {
     this.#options = options;
@@ -92,7 +111,7 @@ export class Host {
   #execute(command: Command): Promise<unknown> {
     switch (command.op) {
       case "load":
-        return this.#load(command.package, command.tier);
+        return this.#load(command);
       case "run":
         return this.#run(command);
       case "compile":
@@ -110,8 +129,10 @@ export class Host {
     }
   }
 
-  async #load(path: string, tier: string | undefined): Promise<unknown> {
-    const model = await load(this.#url(path), { tier, gpu: this.#options.gpu, featureLevel: this.#featureLevel() });
+  async #load({ package: path, tier, shared }: LoadCommand): Promise<unknown> {
+    const own = { gpu: this.#options.gpu, featureLevel: this.#featureLevel() };
+    const on = shared === true ? { device: await this.#sharedDevice(), pipelineCache: this.#pipelines } : own;
+    const model = await load(this.#url(path), { tier, ...on });
     const handle = this.#nextHandle;
     this.#nextHandle += 1;
     this.#models.set(handle, model);
@@ -157,8 +178,7 @@ export class Host {
   }
 
   async #compile(kernels: readonly { readonly name: string; readonly wgsl: string }[]): Promise<unknown> {
-    this.#compiler ??= this.#compilerDevice();
-    const device = await this.#compiler;
+    const device = await this.#sharedDevice();
     const compiled = kernels.map(({ name, wgsl }) => {
       // The scope keeps a faulty shader out of the uncaptured errors; the messages below say what is wrong.
       device.pushErrorScope("validation");
@@ -211,12 +231,24 @@ export class Host {
     return adapter;
   }
 
-  async #compilerDevice(): Promise<GPUDevice> {
+  /** One device with all that the adapter offers and packages ask for; another one after it was lost. */
+  #sharedDevice(): Promise<GPUDevice> {
+    this.#device ??= this.#requestDevice();
+    return this.#device;
+  }
+
+  async #requestDevice(): Promise<GPUDevice> {
     const adapter = await this.#adapter();
-    return adapter.requestDevice({
-      label: "webinfer compile",
+    const limits = adapter.limits as unknown as Readonly<Record<string, number>>;
+    const device = await adapter.requestDevice({
+      label: "webinfer host",
       requiredFeatures: [...adapter.features] as GPUFeatureName[],
+      requiredLimits: Object.fromEntries(LIMITS.map((name) => [name, limits[name]])),
     });
+    void device.lost.then(() => {
+      this.#device = undefined;
+    });
+    return device;
   }
 
   async #download(data: string): Promise<Uint8Array<ArrayBuffer>> {
