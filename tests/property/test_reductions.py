@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,13 @@ def shares(draw: Any) -> Node:
     attributes = {"axis": draw(st.integers(-len(shape), len(shape) - 1))}
     if op_type == "LpNormalization":
         attributes["p"] = draw(st.integers(1, 2))
-    return Node(op_type, (x,), attributes)
+    node = Node(op_type, (x,), attributes)
+    hidden = np.isneginf(x).all(axis=attributes["axis"], keepdims=True)
+    if op_type not in ("Softmax", "LogSoftmax") or not hidden.any():
+        return node
+    # A row that a mask hides throughout is 0, not 0 / 0.
+    nothing = x.dtype.type(0.0 if op_type == "Softmax" else -np.inf)
+    return replace(node, exact=(np.where(hidden, nothing, node.expected()[0]),))
 
 
 @st.composite
