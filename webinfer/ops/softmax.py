@@ -1,6 +1,6 @@
 """Operators that scale elements by what their axis holds: Softmax, LogSoftmax, Hardmax, LpNormalization.
 
-Softmax has the form of opset 13; a row with NaN or inf in it is NaN. A row of -inf alone, one that a mask hides, gives 0
+Softmax has the form of opset 13; a row with NaN or inf in it is NaN. A row of -inf alone, one that a mask hides, is 0
 (its logarithm -inf) where the quotient would be 0 / 0: what graphs that test for NaN put there.
 """
 
