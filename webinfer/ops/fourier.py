@@ -12,7 +12,7 @@ import numpy as np
 from onnx import TensorProto
 
 from webinfer.fused import FusedOp
-from webinfer.lowering import Lowering, Operand, ceil_div, grid, lowers
+from webinfer.lowering import Lowering, Operand, Unsupported, ceil_div, grid, lowers
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.copy import aligned_output, finish, only_step
 from webinfer.symbols import is_open
@@ -100,12 +100,14 @@ def lower_stft(op: FusedOp, ctx: Lowering) -> None:
 
 
 def _transform(ctx: Lowering, op: FusedOp, x: str, window: str, whole: _Pass) -> None:
-    """Emit `whole` in one pass or in two.
+    """Emit `whole` in one pass or in two. Raises Unsupported where x may hold reals or pairs.
 
     With length = first * second, indices second p + q and bins r + first s: the sums over p are transforms of `first`
     points, and those over q of what they give, turned by q r / length, are transforms of `second` points (Cooley and
     Tukey, 1965).
     """
+    if is_open(whole.parts):
+        raise Unsupported("whether elements are reals or pairs is known only at run time; fix that size with --dim NAME=N")
     y = aligned_output(ctx, op.output)
     n = whole.length
     first = 1 if is_open(n) or n <= _DIRECT else next(d for d in range(math.isqrt(n), 0, -1) if n % d == 0)
