@@ -107,7 +107,7 @@ def _transform(ctx: Lowering, op: FusedOp, x: str, window: str, whole: _Pass) ->
     Tukey, 1965).
     """
     if is_open(whole.parts):
-        raise Unsupported("whether elements are reals or pairs is known only at run time; fix that size with --dim NAME=N")
+        raise Unsupported("reals or pairs, which only a run decides: fix the size of the last axis with --dim NAME=N")
     y = aligned_output(ctx, op.output)
     n = whole.length
     first = 1 if is_open(n) or n <= _DIRECT else next(d for d in range(math.isqrt(n), 0, -1) if n % d == 0)
