@@ -93,7 +93,7 @@ def lower_multi_head(op: FusedOp, ctx: Lowering) -> None:
             *(batch, heads, heads, queries, keys, dims, v_dims),
             *(q, k, v, inner_heads(y, (batch, queries, heads * v_dims), heads)),
             scale_of(step, dims),
-            offset=max(keys - queries, 0),
+            offset=keys - new,
             right=0 if step.int("unidirectional", 0) else UNBOUNDED,
             bias=mask_of(ctx, score_bias, sizes) if score_bias else None,
             mask=mask,
