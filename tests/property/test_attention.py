@@ -63,7 +63,8 @@ def test_attention(data: st.DataObject, dtype: Any) -> None:
         attributes["is_causal"] = 1
     if d.draw(_FLAGS):
         attributes["softcap"] = 1.5
-    mode = d.draw(st.sampled_from((None, 0, 1, 2, 3))) if past and dtype == np.float32 else None
+    # Mode 2 shows masked scores: -inf by ONNX's text, the lowest float in ONNX Runtime.
+    mode = d.draw(st.sampled_from((None, 0, 1, 3))) if past and dtype == np.float32 else None
     if mode is not None:
         attributes["qk_matmul_output_mode"] = mode
     outputs = 4 if mode is not None else 3 if past else 1
