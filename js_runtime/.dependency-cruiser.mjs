@@ -3,6 +3,8 @@
 /** The layers of the core, lowest first: a module may import only from earlier rows and from its own. */
 const LAYERS = [
   ["errors", "webgpu_flags", "generated/.*"],
+  ["digest", "download", "store", "zip"],
+  ["content_store", "source"],
   ["tensor", "expressions"],
   ["manifest_check"],
   ["package"],

@@ -7,6 +7,8 @@ export type ErrorCode =
   | "limits"
   | "features"
   | "fetch"
+  | "html-answer"
+  | "zip-invalid"
   | "not-json"
   | "format-version"
   | "manifest-invalid"

@@ -8,33 +8,39 @@ import { Sizes } from "./expressions.js";
 import type { Component, Kernel, Program } from "./generated/manifest.js";
 import { DeviceMemory } from "./memory.js";
 import { Model, type LoadTimings } from "./model.js";
-import { Package } from "./package.js";
+import { Package, type DeliveryOptions } from "./package.js";
 import { Pipelines, type PipelineCache } from "./pipelines.js";
+import type { PackageLocation } from "./source.js";
 import type { Shortlist } from "./tier.js";
 import { shardsOf, streamWeights, type WeightStreamOptions } from "./weights.js";
 
-/** Bytes fetched of the files that the chosen program needs; the total is known from the first call on. */
+/** Bytes of the files that the chosen program needs; the total is known from the first call on. */
 export interface Progress {
+  /** At hand, from the network or the store; less than before where a damaged file is fetched again. */
   readonly loadedBytes: number;
   readonly totalBytes: number;
+  /** Came over the network; the rest was stored by an earlier visit. */
+  readonly networkBytes: number;
 }
 
-export interface LoadOptions extends DeviceOptions {
+export interface LoadOptions extends DeviceOptions, DeliveryOptions {
   /** Component of the package; needed only where it has several. */
   readonly component?: string | undefined;
   /** Use this tier instead of the one that the adapter and a measurement suggest. */
   readonly tier?: string | undefined;
   /** Take and leave compiled kernels here; of use with `device`, which the packages share. */
   readonly pipelineCache?: PipelineCache | undefined;
-  readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** Load the package at `url`: fetched, verified, compiled and warm. Everything is freed again when this rejects. */
-export async function load(url: string | URL, options: LoadOptions = {}): Promise<Model> {
+/**
+ * Load a package from its URL, a zip (File or Blob), the files of a folder or a folder's handle: fetched, verified,
+ * compiled and warm. Everything is freed again when this rejects.
+ */
+export async function load(location: PackageLocation, options: LoadOptions = {}): Promise<Model> {
   const { signal } = options;
   const clock = new Stopwatch();
-  const source = await Package.open(url, { signal });
+  const source = await Package.open(location, options);
   const component = pickComponent(source.manifest.components, options.component);
   const manifestMs = clock.lap();
   const acquired = await acquireDevice(component.programs, options.tier, options);
@@ -48,7 +54,7 @@ export async function load(url: string | URL, options: LoadOptions = {}): Promis
   try {
     throwIfAborted(signal);
     const kernels = new Map(source.manifest.kernels.map((kernel) => [kernel.name, kernel]));
-    const meter = new Meter(options.onProgress);
+    const meter = new Meter(source, options.onProgress);
     const pipelines = new Pipelines(device, source, { signal, onBytes: meter.add, cache: options.pipelineCache });
     const sizes = new Sizes(component.symbols);
     const choice = await chooseProgram(device, acquired.shortlist, pipelines, kernels, sizes);
@@ -59,6 +65,7 @@ export async function load(url: string | URL, options: LoadOptions = {}): Promis
     await memory.settle();
     const phases = await fillAndWarm(device, source, component, executor, pipelines, { signal, onBytes: meter.add });
     await memory.settle();
+    await source.remember();
     throwIfAborted(signal);
     if (lost !== undefined) throw lossError(lost);
     const timings = { manifestMs, deviceMs, tierMs, ...phases, totalMs: clock.total() };
@@ -78,6 +85,7 @@ export async function load(url: string | URL, options: LoadOptions = {}): Promis
         gpuBytes: program.plan.gpu_bytes,
       },
       timings,
+      delivery: source.delivery,
     };
     return new Model({ component, sizes, executor, memory, device, ownsDevice: acquired.owned, info });
   } catch (cause) {
@@ -180,11 +188,13 @@ function lossError(info: GPUDeviceLostInfo): DeviceError {
 
 /** Sums fetched bytes; reports once the total is known. Kernels fetched for a measurement alone count as well. */
 class Meter {
+  readonly #source: Package;
   readonly #report: ((progress: Progress) => void) | undefined;
   #loaded = 0;
   #total: number | undefined;
 
-  constructor(report: ((progress: Progress) => void) | undefined) {
+  constructor(source: Package, report: ((progress: Progress) => void) | undefined) {
+    this.#source = source;
     this.#report = report;
   }
 
@@ -200,7 +210,11 @@ class Meter {
 
   #emit(): void {
     if (this.#total === undefined) return;
-    this.#report?.({ loadedBytes: Math.min(this.#loaded, this.#total), totalBytes: this.#total });
+    this.#report?.({
+      loadedBytes: Math.min(this.#loaded, this.#total),
+      totalBytes: this.#total,
+      networkBytes: this.#source.delivery.networkBytes,
+    });
   }
 }
 

@@ -6,6 +6,7 @@ import { Sizes, type Extent } from "./expressions.js";
 import { checkFeeds, type CheckedFeed, type Feeds } from "./feeds.js";
 import type { Component, PlannedTensor, SymbolBounds } from "./generated/manifest.js";
 import type { DeviceMemory, MemoryUse } from "./memory.js";
+import type { Delivery } from "./package.js";
 import { encodeRead, finishRead, type PendingRead, type TensorRange } from "./readback.js";
 import { elementCount, toArray, type DType, type TensorArray } from "./tensor.js";
 import type { AdapterInfo } from "./tier.js";
@@ -40,6 +41,8 @@ export interface ModelInfo {
     readonly gpuBytes: number;
   };
   readonly timings: LoadTimings;
+  /** Where the package's bytes came from, and what was worked around. */
+  readonly delivery: Delivery;
 }
 
 /** Name, element type and shape of an input or output: a dimension is a number or an expression over the symbols. */

@@ -1,40 +1,97 @@
-// Fetches a package: manifest first, then files, each checked for size and SHA-256 before anyone sees its bytes.
+// A package: its manifest, and its files, each checked for size and SHA-256 before anyone sees its bytes.
 
-import { PackageError, StoppedError, throwIfAborted } from "./errors.js";
+import { ContentStore } from "./content_store.js";
+import { sha256 } from "./digest.js";
+import {
+  DEFAULT_SETTINGS,
+  Downloader,
+  HTML_HINT,
+  isHtml,
+  systemClock,
+  UPLOAD_HINT,
+  type DownloadClock,
+  type DownloadSettings,
+} from "./download.js";
+import { PackageError, throwIfAborted } from "./errors.js";
 import { FORMAT_VERSION, type FileEntry, type Manifest } from "./generated/manifest.js";
 import { validateManifest } from "./generated/validate_manifest.js";
 import { checkReferences } from "./manifest_check.js";
+import { openSource, type PackageLocation, type Source } from "./source.js";
+import { openStore, type Store } from "./store.js";
 
-/** A manifest beyond this is not one: refused before it fills memory. */
-const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
-
-export interface FetchOptions {
+/** How files get here. */
+export interface DeliveryOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called with the bytes of each chunk as they arrive. */
+  /** Where files are kept for the next visit: the best store of the browser ("auto"), none, or one of your own. */
+  readonly cache?: "auto" | "none" | Store | undefined;
+  /** In place of the browser's, say to add headers. It must honour `signal` and `headers`. */
+  readonly fetch?: typeof fetch | undefined;
+  readonly clock?: DownloadClock | undefined;
+  readonly download?: Partial<DownloadSettings> | undefined;
+}
+
+export interface ReadOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the bytes of each chunk that arrives; with a negative number where bytes turn out to be wrong. */
   readonly onBytes?: ((count: number) => void) | undefined;
 }
 
-/** A package behind a URL. Holds no bytes but the manifest: what `read` returns belongs to the caller. */
-export class Package {
-  readonly url: URL;
-  readonly manifest: Manifest;
-  readonly #files: ReadonlyMap<string, FileEntry>;
+/** Where the bytes of a package came from. */
+export interface Delivery {
+  /** The store's kind, or "none". */
+  readonly store: string;
+  /** "store": the server could not be reached, and this is the version that was last loaded whole. */
+  readonly manifest: "network" | "store" | "file";
+  readonly networkBytes: number;
+  readonly storedBytes: number;
+  /** What went wrong with the store and was worked around: evictions, damage, no room. */
+  readonly notes: readonly string[];
+}
 
-  private constructor(url: URL, manifest: Manifest) {
-    this.url = url;
+/** Damage that another download may not have. */
+const HEALABLE: ReadonlySet<string> = new Set(["size-mismatch", "hash-mismatch", "html-answer"]);
+
+/** A package at a location. Holds no bytes but the manifest's: what `read` returns belongs to the caller. */
+export class Package {
+  readonly manifest: Manifest;
+  readonly #source: Source;
+  readonly #store: ContentStore | undefined;
+  readonly #clock: DownloadClock;
+  readonly #manifestBytes: Uint8Array<ArrayBuffer>;
+  readonly #manifestFrom: Delivery["manifest"];
+  readonly #files: ReadonlyMap<string, FileEntry>;
+  readonly #hashes: ReadonlySet<string>;
+  #networkBytes = 0;
+  #storedBytes = 0;
+
+  private constructor(
+    source: Source,
+    store: ContentStore | undefined,
+    clock: DownloadClock,
+    { bytes, manifest, from }: OpenedManifest,
+  ) {
+    this.#source = source;
+    this.#store = store;
+    this.#clock = clock;
+    this.#manifestBytes = bytes;
+    this.#manifestFrom = from;
     this.manifest = manifest;
     this.#files = new Map(manifest.files.map((file) => [file.path, file]));
+    this.#hashes = new Set(manifest.files.map((file) => file.sha256));
   }
 
-  /** Fetch and validate the manifest of the package folder at `url` (with or without the closing slash). */
-  static async open(url: string | URL, options: FetchOptions = {}): Promise<Package> {
-    // Node has no location: there, only absolute URLs make sense.
-    const base = new URL(url, typeof location === "undefined" ? undefined : location.href);
-    if (!base.pathname.endsWith("/")) base.pathname += "/";
-    const at = new URL("manifest.json", base);
-    const response = await request(at, options.signal);
-    const bytes = await readBody(response, at, MAX_MANIFEST_BYTES, options);
-    return new Package(base, parseManifest(bytes, at, response.headers.get("content-type") ?? ""));
+  /** Fetch and validate a package's manifest. Where the server is out of reach, the stored version is opened. */
+  static async open(location: PackageLocation, options: DeliveryOptions = {}): Promise<Package> {
+    const { signal, cache = "auto", clock = systemClock } = options;
+    throwIfAborted(signal);
+    // Called as a function of its own: the browser's fetch refuses to be another object's method.
+    const fetcher: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
+    const downloader = new Downloader(fetcher, clock, { ...DEFAULT_SETTINGS, ...options.download });
+    const source = await openSource(location, downloader);
+    // Local files are at hand already.
+    const wanted = source.url === undefined ? "none" : cache;
+    const store = wanted === "none" ? undefined : new ContentStore(wanted === "auto" ? await openStore() : wanted);
+    return new Package(source, store, clock, await openManifest(source, store, signal));
   }
 
   /** Size that the manifest declares for `path`; throws "missing-file" when it is not listed. */
@@ -47,28 +104,70 @@ export class Package {
     return this.#entry(path).sha256;
   }
 
-  /** Fetch one file; rejects with "size-mismatch" or "hash-mismatch" unless it is exactly what the manifest pins. */
-  async read(path: string, options: FetchOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+  get delivery(): Delivery {
+    return {
+      store: this.#store?.kind ?? "none",
+      manifest: this.#manifestFrom,
+      networkBytes: this.#networkBytes,
+      storedBytes: this.#storedBytes,
+      notes: this.#store?.notes ?? [],
+    };
+  }
+
+  /** One file, from the store or the source; rejects with a typed error unless it is exactly what the manifest pins. */
+  async read(path: string, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     const entry = this.#entry(path);
-    const at = new URL(path, this.url);
-    const response = await request(at, options.signal);
-    const bytes = await readBody(response, at, entry.size_bytes, options);
-    const html = looksLikeHtml(bytes, response.headers.get("content-type") ?? "");
-    const hint = html
-      ? "the server answered with an HTML page: check the URL and the server's fallback route"
-      : "upload the package again";
-    if (bytes.length !== entry.size_bytes) {
-      throw new PackageError(
-        "size-mismatch",
-        `${path}: expected ${String(entry.size_bytes)} bytes, found ${String(bytes.length)}; ${hint}`,
-      );
+    throwIfAborted(options.signal);
+    const stored = await this.#store?.read(entry.sha256);
+    throwIfAborted(options.signal);
+    if (stored !== undefined) {
+      this.#storedBytes += stored.length;
+      options.onBytes?.(stored.length);
+      return stored;
     }
-    const found = hex(await crypto.subtle.digest("SHA-256", bytes));
-    if (found !== entry.sha256) {
-      throw new PackageError("hash-mismatch", `${path}: expected SHA-256 ${entry.sha256}, found ${found}; ${hint}`);
-    }
+    const bytes = await this.#fetch(entry, options);
+    await this.#store?.write(entry.sha256, bytes, this.#hashes);
     throwIfAborted(options.signal);
     return bytes;
+  }
+
+  /** Call when all that this page needs was read: from now on the package opens without its server. */
+  async remember(): Promise<void> {
+    const { url } = this.#source;
+    if (this.#store === undefined || url === undefined) return;
+    await this.#store.settle();
+    await this.#store.remember(url.href, this.#manifestBytes, this.#hashes, this.#clock.now());
+  }
+
+  /** A damaged answer may lie in an HTTP cache on the way, or mix two versions: one more attempt asks past both. */
+  async #fetch(entry: FileEntry, options: ReadOptions): Promise<Uint8Array<ArrayBuffer>> {
+    try {
+      return await this.#fetchOnce(entry, options, false);
+    } catch (cause) {
+      const heals = this.#source.url !== undefined && cause instanceof PackageError && HEALABLE.has(cause.code);
+      if (!heals) throw cause;
+      return this.#fetchOnce(entry, options, true);
+    }
+  }
+
+  async #fetchOnce(
+    { path, size_bytes: sizeBytes, sha256: expected }: FileEntry,
+    { signal, onBytes }: ReadOptions,
+    fresh: boolean,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const count = (arrived: number): void => {
+      if (this.#source.url !== undefined) this.#networkBytes += arrived;
+      onBytes?.(arrived);
+    };
+    const bytes = await this.#source.file(path, sizeBytes, { signal, fresh, onBytes: count });
+    const found = await sha256(bytes);
+    if (found === expected) return bytes;
+    count(-bytes.length);
+    const html = isHtml(bytes, "");
+    throw new PackageError(
+      html ? "html-answer" : "hash-mismatch",
+      `${path}: expected SHA-256 ${expected}, found ${found}; ${html ? HTML_HINT : UPLOAD_HINT}`,
+    );
   }
 
   #entry(path: string): FileEntry {
@@ -78,13 +177,37 @@ export class Package {
   }
 }
 
-function parseManifest(bytes: Uint8Array, url: URL, contentType: string): Manifest {
+interface OpenedManifest {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly manifest: Manifest;
+  readonly from: Delivery["manifest"];
+}
+
+async function openManifest(
+  source: Source,
+  store: ContentStore | undefined,
+  signal: AbortSignal | undefined,
+): Promise<OpenedManifest> {
+  const remembered = source.url === undefined ? undefined : await store?.recall(source.url.href);
+  try {
+    const { bytes, contentType } = await source.manifest({ signal, patient: remembered === undefined });
+    const from = source.url === undefined ? "file" : "network";
+    return { bytes, manifest: parseManifest(bytes, source.name, contentType), from };
+  } catch (cause) {
+    // Only a server that is out of reach: what it answers is never overruled by what it once answered.
+    const unreachable = cause instanceof PackageError && cause.code === "fetch" && cause.cause !== undefined;
+    if (remembered === undefined || !unreachable) throw cause;
+    return { bytes: remembered, manifest: parseManifest(remembered, source.name, ""), from: "store" };
+  }
+}
+
+function parseManifest(bytes: Uint8Array, name: string, contentType: string): Manifest {
   let document: unknown;
   try {
     document = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (cause) {
-    const found = looksLikeHtml(bytes, contentType) ? "an HTML page" : "something that does not parse";
-    throw new PackageError("not-json", `${url.href}: expected JSON, found ${found}; is this the package's folder?`, {
+    const found = isHtml(bytes, contentType) ? "an HTML page" : "something that does not parse";
+    throw new PackageError("not-json", `${name}: expected JSON, found ${found}; is this the package's folder?`, {
       cause,
     });
   }
@@ -96,88 +219,15 @@ function parseManifest(bytes: Uint8Array, url: URL, contentType: string): Manife
     const found = typeof version === "number" || typeof version === "string" ? String(version) : typeof version;
     throw new PackageError(
       "format-version",
-      `${url.href}: this runtime reads package format ${String(FORMAT_VERSION)}, found ${found}; ` +
+      `${name}: this runtime reads package format ${String(FORMAT_VERSION)}, found ${found}; ` +
         "use the runtime that belongs to the webinfer version which wrote the package",
     );
   }
   if (!validateManifest(document)) {
     const first = validateManifest.errors?.[0];
     const where = first?.instancePath === "" ? "the document" : (first?.instancePath ?? "the document");
-    throw new PackageError("manifest-invalid", `${url.href}: ${where} ${first?.message ?? "is not valid"}`);
+    throw new PackageError("manifest-invalid", `${name}: ${where} ${first?.message ?? "is not valid"}`);
   }
   checkReferences(document);
   return document;
-}
-
-async function request(url: URL, signal: AbortSignal | undefined): Promise<Response> {
-  throwIfAborted(signal);
-  let response: Response;
-  try {
-    response = await fetch(url, signal === undefined ? {} : { signal });
-  } catch (cause) {
-    throwIfAborted(signal);
-    throw new PackageError("fetch", `${url.href}: the request failed (${reason(cause)})`, { cause });
-  }
-  if (!response.ok) {
-    throw new PackageError("fetch", `${url.href}: the server answered ${String(response.status)}`);
-  }
-  return response;
-}
-
-async function readBody(
-  response: Response,
-  url: URL,
-  maxBytes: number,
-  options: FetchOptions,
-): Promise<Uint8Array<ArrayBuffer>> {
-  if (response.body === null) return new Uint8Array(0);
-  // Allocate at once only where the server itself announces the size: a manifest alone must not cause an allocation.
-  const announced = Number(response.headers.get("content-length") ?? Number.NaN);
-  const whole = announced === maxBytes ? new Uint8Array(maxBytes) : undefined;
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  const reader = response.body.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      if (length + value.length > maxBytes) {
-        await reader.cancel();
-        throw new PackageError(
-          "size-mismatch",
-          `${url.href}: expected at most ${String(maxBytes)} bytes, found more; upload the package again`,
-        );
-      }
-      if (whole === undefined) chunks.push(value);
-      else whole.set(value, length);
-      length += value.length;
-      options.onBytes?.(value.length);
-    }
-  } catch (cause) {
-    if (cause instanceof PackageError) throw cause;
-    throwIfAborted(options.signal);
-    throw new PackageError("fetch", `${url.href}: cut off after ${String(length)} bytes (${reason(cause)})`, { cause });
-  }
-  if (whole !== undefined) return whole.subarray(0, length);
-  const joined = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    joined.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return joined;
-}
-
-function looksLikeHtml(bytes: Uint8Array, contentType: string): boolean {
-  const head = new TextDecoder().decode(bytes.subarray(0, 64)).trimStart().toLowerCase();
-  return contentType.includes("text/html") || head.startsWith("<!doctype") || head.startsWith("<html");
-}
-
-function hex(digest: ArrayBuffer): string {
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-function reason(cause: unknown): string {
-  if (cause instanceof StoppedError) return cause.message;
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -28,21 +28,27 @@ export function goldenFeeds(): Feeds {
   };
 }
 
+/** Files of the golden package by path. */
+export function goldenFiles(): Map<string, Buffer> {
+  const files = new Map<string, Buffer>();
+  for (const entry of readdirSync(PACKAGE, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile()) files.set(relative(PACKAGE, path), readFileSync(path));
+  }
+  return files;
+}
+
 /** Answers one request in place of the file. */
 export type Fault = (response: ServerResponse, file: Buffer) => void;
 
 /** Files of the golden package, by path; change them before or between requests. */
 export class PackageServer {
-  readonly files = new Map<string, Buffer>();
+  readonly files = goldenFiles();
   readonly faults = new Map<string, Fault>();
   readonly requests: string[] = [];
   readonly #server: Server;
 
   private constructor() {
-    for (const entry of readdirSync(PACKAGE, { recursive: true, withFileTypes: true })) {
-      const path = join(entry.parentPath, entry.name);
-      if (entry.isFile()) this.files.set(relative(PACKAGE, path), readFileSync(path));
-    }
     this.#server = createServer((request, response) => {
       const path = (request.url ?? "").replace(/^\/pkg\//, "");
       this.requests.push(path);
@@ -72,6 +78,18 @@ export class PackageServer {
     const manifest = JSON.parse(this.file("manifest.json").toString()) as Manifest;
     edit(manifest);
     this.files.set("manifest.json", Buffer.from(JSON.stringify(manifest)));
+  }
+
+  /** Replace a file and pin its new hash, as another compiler would have written it. */
+  async replace(path: string, text: string): Promise<void> {
+    const bytes = Buffer.from(text);
+    const digest = Buffer.from(await crypto.subtle.digest("SHA-256", bytes)).toString("hex");
+    this.files.set(path, bytes);
+    this.editManifest((manifest) => {
+      for (const file of manifest.files) {
+        if (file.path === path) Object.assign(file, { sha256: digest, size_bytes: bytes.length });
+      }
+    });
   }
 
   file(path: string): Buffer {

@@ -2,7 +2,14 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
-import { LimitsError, load, type LoadOptions, type Model, type OutputTensor, type TensorArray } from "../src/index.js";
+import {
+  LimitsError,
+  load as loadPackage,
+  type LoadOptions,
+  type Model,
+  type OutputTensor,
+  type TensorArray,
+} from "../src/index.js";
 import { gameDevice, gpu } from "./dawn.js";
 import { failure, goldenFeeds, PackageServer, reference } from "./golden.js";
 
@@ -18,6 +25,11 @@ afterEach(async () => {
   for (const model of models.splice(0)) model.dispose();
   await server.close();
 });
+
+/** Without a store: tests must not see each other's files. */
+function load(url: string, options: LoadOptions = {}): Promise<Model> {
+  return loadPackage(url, { cache: "none", ...options });
+}
 
 async function open(options: LoadOptions = {}): Promise<Model> {
   const model = await load(server.url, { gpu, ...options });
@@ -312,7 +324,7 @@ describe("load", () => {
   });
 
   test("a shader that does not compile is named, with its line", async () => {
-    await replace("kernels/double.wgsl", "\nfn main( {");
+    await server.replace("kernels/double.wgsl", "\nfn main( {");
     const error = await failure(() => load(server.url, { gpu }));
     expect(error.code).toBe("compile");
     expect(error.message).toMatch(/double.*line 2/);
@@ -320,7 +332,7 @@ describe("load", () => {
 
   test("a shader that does not fit its bindings is named", async () => {
     const source = "@group(0) @binding(5) var<storage, read_write> z: array<u32>;\n";
-    await replace("kernels/double.wgsl", `${source}@compute @workgroup_size(1) fn main() { z[0] = 1u; }`);
+    await server.replace("kernels/double.wgsl", `${source}@compute @workgroup_size(1) fn main() { z[0] = 1u; }`);
     const error = await failure(() => load(server.url, { gpu }));
     expect(error.code).toBe("compile");
     expect(error.message).toContain("double");
@@ -349,18 +361,6 @@ describe("load", () => {
     expect(error.message).toContain("golden");
   });
 });
-
-/** Replace a file and pin its new hash, as a faulty compiler would. */
-async function replace(path: string, text: string): Promise<void> {
-  const bytes = Buffer.from(text);
-  const digest = Buffer.from(await crypto.subtle.digest("SHA-256", bytes)).toString("hex");
-  server.files.set(path, bytes);
-  server.editManifest((manifest) => {
-    for (const file of manifest.files) {
-      if (file.path === path) Object.assign(file, { sha256: digest, size_bytes: bytes.length });
-    }
-  });
-}
 
 function fakeGpu(requestAdapter: () => Promise<GPUAdapter | null>): GPU {
   return { requestAdapter } as unknown as GPU;

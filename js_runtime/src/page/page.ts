@@ -1,13 +1,14 @@
 // The preview page: loads a package from this server, runs it on the visitor's GPU, shows results and cost.
 //
-// Query parameters: package (default /pkg/main/), tier, compat=1, seed, value.INPUT, scale.INPUT, autorun=1, profile=1.
+// Query parameters: package (default /pkg/main/), tier, compat=1, cache=none, seed, value.INPUT, scale.INPUT, autorun=1,
+// profile=1.
 // With autorun the outcome is document.documentElement.dataset.state ("done" or "error") and window.__webinfer.
 
 import { load, WebinferError, type Model, type ModelInfo, type OutputTensor } from "../index.js";
 import { byId, element } from "./dom.js";
 import { InputForm } from "./inputs.js";
 import { outputFigure } from "./outputs.js";
-import { adapterTable, badges, kernelTables, memoryTable } from "./report.js";
+import { adapterTable, badges, kernelTables, memoryTable, size } from "./report.js";
 
 /** What a script that drives this page reads; all of it survives JSON. */
 interface Outcome {
@@ -53,9 +54,11 @@ async function start(): Promise<void> {
   const model = await load(query.get("package") ?? "/pkg/main/", {
     tier: query.get("tier") ?? undefined,
     featureLevel: query.get("compat") === "1" ? "compatibility" : "core",
-    onProgress: ({ loadedBytes, totalBytes }) => {
+    cache: query.get("cache") === "none" ? "none" : "auto",
+    onProgress: ({ loadedBytes, totalBytes, networkBytes }) => {
       progress.max = totalBytes;
       progress.value = loadedBytes;
+      byId("status").textContent = `Loading: ${size(networkBytes)} over the network`;
     },
   });
   byId("name").textContent = model.info.name;

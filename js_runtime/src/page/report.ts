@@ -62,7 +62,7 @@ export function memoryTable(use: MemoryUse, info: ModelInfo): readonly HTMLEleme
 
 /** Adapter, tier, load times, and the reasons for the choice. */
 export function adapterTable(info: ModelInfo): readonly HTMLElement[] {
-  const { timings, adapter } = info;
+  const { timings, adapter, delivery } = info;
   const ms = (value: number): string => `${value.toFixed(0)} ms`;
   return [
     table(
@@ -73,13 +73,14 @@ export function adapterTable(info: ModelInfo): readonly HTMLElement[] {
         ["tier", info.tier],
         ["dispatches per run", String(info.dispatches)],
         ["load: manifest, device", `${ms(timings.manifestMs)}, ${ms(timings.deviceMs)}`],
+        ["load: network, store", `${size(delivery.networkBytes)}, ${size(delivery.storedBytes)} (${delivery.store})`],
         ["load: choice of tier", ms(timings.tierMs)],
         ["load: compilation (in parallel), weights", `${ms(timings.compileMs)}, ${ms(timings.weightsMs)}`],
         ["load: warm-up", ms(timings.warmUpMs)],
         ["load: all", ms(timings.totalMs)],
       ],
     ),
-    element("ul", {}, ...info.reasons.map((reason) => element("li", {}, reason))),
+    element("ul", {}, ...[...info.reasons, ...delivery.notes].map((text) => element("li", {}, text))),
   ];
 }
 
@@ -118,7 +119,8 @@ function timeTable(
   );
 }
 
-function size(bytes: number): string {
+/** A number of bytes for people. */
+export function size(bytes: number): string {
   if (bytes < 10_000) return `${String(bytes)} B`;
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
