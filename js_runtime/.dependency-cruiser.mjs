@@ -3,7 +3,7 @@
 /** The layers of the core, lowest first: a module may import only from earlier rows and from its own. */
 const LAYERS = [
   ["errors", "webgpu_flags", "generated/.*"],
-  ["digest", "download", "store", "zip"],
+  ["digest", "incoming_file", "download", "store", "zip"],
   ["content_store", "source"],
   ["tensor", "expressions"],
   ["manifest_check"],

@@ -2,19 +2,11 @@
 
 import { ContentStore } from "./content_store.js";
 import { sha256 } from "./digest.js";
-import {
-  DEFAULT_SETTINGS,
-  Downloader,
-  HTML_HINT,
-  isHtml,
-  systemClock,
-  UPLOAD_HINT,
-  type DownloadClock,
-  type DownloadSettings,
-} from "./download.js";
+import { DEFAULT_SETTINGS, Downloader, systemClock, type DownloadClock, type DownloadSettings } from "./download.js";
 import { PackageError, throwIfAborted } from "./errors.js";
 import { FORMAT_VERSION, type FileEntry, type Manifest } from "./generated/manifest.js";
 import { validateManifest } from "./generated/validate_manifest.js";
+import { HTML_HINT, isHtml, UPLOAD_HINT } from "./incoming_file.js";
 import { checkReferences } from "./manifest_check.js";
 import { openSource, type PackageLocation, type Source } from "./source.js";
 import { openStore, type Store } from "./store.js";
@@ -194,7 +186,8 @@ async function openManifest(
     const from = source.url === undefined ? "file" : "network";
     return { bytes, manifest: parseManifest(bytes, source.name, contentType), from };
   } catch (cause) {
-    // Only a server that is out of reach: what it answers is never overruled by what it once answered.
+    // Only a server that is out of reach (a failed request is the cause, an answer has none): what it answers is never
+    // overruled by what it once answered.
     const unreachable = cause instanceof PackageError && cause.code === "fetch" && cause.cause !== undefined;
     if (remembered === undefined || !unreachable) throw cause;
     return { bytes: remembered, manifest: parseManifest(remembered, source.name, ""), from: "store" };

@@ -91,6 +91,20 @@ describe("ranges", () => {
     expect(ranges(site).at(-1)).toBeUndefined();
   });
 
+  test("a server that tags every answer differently is read all the same", async () => {
+    const { url, site } = publish({ [BIG]: ["cut", "right", "cut", "cut"] });
+    const before = site.answer.bind(site);
+    let count = 0;
+    site.answer = (path, request, response) => {
+      count += 1;
+      site.etag = `"${String(count)}"`;
+      before(path, request, response);
+    };
+    let seen = 0;
+    const bytes = await (await Package.open(url, quick)).read(BIG, { onBytes: (more) => (seen += more) });
+    expect(seen).toBe(bytes.length);
+  });
+
   test("a wrong range is not put in its place", async () => {
     const { url } = publish({ [BIG]: ["right", "other-range"] });
     expect((await (await Package.open(url, quick)).read(BIG)).length).toBe(5 * PART + 123);
@@ -108,8 +122,10 @@ describe("failures", () => {
   ])("%s", async (_, behaviour, code) => {
     const { url, site } = publish({ [SHARD]: Array<Behaviour>(20).fill(behaviour) });
     const source = await Package.open(url, quick);
-    const error = await failure(() => source.read(SHARD));
+    let seen = 0;
+    const error = await failure(() => source.read(SHARD, { onBytes: (count) => (seen += count) }));
     expect(error.code).toBe(code);
+    expect([seen, source.delivery.networkBytes]).toEqual([0, 0]);
     expect(site.requests.length).toBeLessThanOrEqual(12);
     if (behaviour === "cut" || behaviour === "stall") expect(error.cause).toBeInstanceOf(Error);
     if (behaviour === "stall") expect(error.message).toContain("no byte for");

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from tests.golden import make_golden
 from webinfer.devices import browser_path, find_device, host_dir
 from webinfer.server import HostServer
 
+PACKAGE = make_golden.HERE / "package"
 REFERENCE = json.loads((make_golden.HERE / "reference.json").read_text())
 SETTLED = "['done', 'error'].includes(document.documentElement.dataset.state)"
 
@@ -25,7 +28,7 @@ SETTLED = "['done', 'error'].includes(document.documentElement.dataset.state)"
 def server() -> Iterator[HostServer]:
     with HostServer() as running:
         running.mount("host", host_dir())
-        running.mount("pkg/main", make_golden.HERE / "package")
+        running.mount("pkg/main", PACKAGE)
         yield running
 
 
@@ -63,11 +66,11 @@ def test_a_run_from_the_address_line_gives_the_reference(page: Page, server: Hos
 
 
 def test_names_from_a_package_stay_text(page: Page, server: HostServer) -> None:
-    text = (make_golden.HERE / "package" / "manifest.json").read_text()
+    text = (PACKAGE / "manifest.json").read_text()
     hostile = "<img src=x onerror=document.title='owned'>"
     document = json.loads(text)
     document["name"] = hostile
-    files = {p: (make_golden.HERE / "package" / p).read_bytes() for p in [f["path"] for f in document["files"]]}
+    files = {p: (PACKAGE / p).read_bytes() for p in [f["path"] for f in document["files"]]}
     path = server.mount("pkg/hostile", {**files, "manifest.json": json.dumps(document).encode()})
     assert "error" not in visit(page, server, package=path)
     assert page.inner_text("#name") == hostile
@@ -79,3 +82,26 @@ def test_a_package_that_is_not_there_is_said_so(page: Page, server: HostServer, 
     outcome = visit(page, server, package=path)
     assert outcome["error"]["code"] == "fetch"
     assert "404" in page.inner_text("#status")
+
+
+def test_a_zip_dropped_on_the_page_is_run(page: Page, server: HostServer) -> None:
+    visit(page, server)
+    files = {str(p.relative_to(PACKAGE)): p.read_bytes() for p in PACKAGE.rglob("*") if p.is_file()}
+    renamed = {**json.loads(files["manifest.json"]), "name": "dropped"}
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as target:
+        for path, content in {**files, "manifest.json": json.dumps(renamed).encode()}.items():
+            target.writestr(path, content)
+    page.evaluate(
+        """(base64) => {
+            const transfer = new DataTransfer();
+            const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+            transfer.items.add(new File([bytes], "golden.zip"));
+            document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true }));
+        }""",
+        base64.b64encode(made.getvalue()).decode(),
+    )
+    page.wait_for_function(f"{SETTLED} && document.getElementById('name').textContent === 'dropped'", timeout=60_000)
+    outcome = page.evaluate("window.__webinfer")
+    assert outcome["info"]["delivery"]["manifest"] == "file"
+    assert page.locator("#inputs button").count() == 1

@@ -2,9 +2,10 @@
 //
 // Query parameters: package (default /pkg/main/), tier, compat=1, cache=none, seed, value.INPUT, scale.INPUT, autorun=1,
 // profile=1.
+// A zipped package that is dropped on the page takes the place of the first one.
 // With autorun the outcome is document.documentElement.dataset.state ("done" or "error") and window.__webinfer.
 
-import { load, WebinferError, type Model, type ModelInfo, type OutputTensor } from "../index.js";
+import { load, WebinferError, type Model, type ModelInfo, type OutputTensor, type PackageLocation } from "../index.js";
 import { byId, element } from "./dom.js";
 import { InputForm } from "./inputs.js";
 import { outputFigure } from "./outputs.js";
@@ -49,9 +50,15 @@ function fillCard(id: string, content: readonly HTMLElement[]): void {
   card.querySelector("div")?.replaceChildren(...content);
 }
 
-async function start(): Promise<void> {
+/** The model on the page; a dropped package takes its place. */
+let shown: Model | undefined;
+
+async function start(location: PackageLocation): Promise<void> {
+  setState("loading", "Loading…");
+  shown?.dispose();
+  shown = undefined;
   const progress = byId("progress") as HTMLProgressElement;
-  const model = await load(query.get("package") ?? "/pkg/main/", {
+  const model = await load(location, {
     tier: query.get("tier") ?? undefined,
     featureLevel: query.get("compat") === "1" ? "compatibility" : "core",
     cache: query.get("cache") === "none" ? "none" : "auto",
@@ -61,12 +68,14 @@ async function start(): Promise<void> {
       byId("status").textContent = `Loading: ${size(networkBytes)} over the network`;
     },
   });
+  shown = model;
   byId("name").textContent = model.info.name;
   document.title = `${model.info.name} · webinfer`;
   byId("badges").replaceChildren(...badges(model.info));
   fillCard("adapter", adapterTable(model.info));
   fillCard("memory", memoryTable(model.memory(), model.info));
   const form = byId("inputs") as HTMLFormElement;
+  form.replaceChildren();
   const inputs = new InputForm(form, model, query);
   const seed = element("input", { type: "number", min: "0", step: "1", value: query.get("seed") ?? "1" });
   const profile = element("input", { type: "checkbox", checked: query.get("profile") === "1" });
@@ -86,10 +95,10 @@ async function start(): Promise<void> {
       button.disabled = false;
     }
   };
-  form.addEventListener("submit", (event) => {
+  form.onsubmit = (event) => {
     event.preventDefault();
     void runOnce();
-  });
+  };
   setState("ready", `Ready after ${(model.info.timings.totalMs / 1000).toFixed(1)} s`);
   if (query.get("autorun") === "1") await runOnce();
 }
@@ -127,4 +136,13 @@ async function packed(output: OutputTensor): Promise<Outcome["outputs"][string]>
   return { dtype: output.dtype, shape: output.shape, base64: btoa(binary) };
 }
 
-start().catch(fail);
+addEventListener("dragover", (event) => {
+  event.preventDefault();
+});
+addEventListener("drop", (event) => {
+  event.preventDefault();
+  const file = event.dataTransfer?.files[0];
+  const busy = ["loading", "running"].includes(document.documentElement.dataset["state"] ?? "");
+  if (file !== undefined && !busy) start(file).catch(fail);
+});
+start(query.get("package") ?? "/pkg/main/").catch(fail);
