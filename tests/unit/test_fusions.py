@@ -235,6 +235,20 @@ def test_attention_from_matmul_with_a_mask() -> None:
     assert model.graph[0].inputs[3] is not None
 
 
+WHOLE = """g (float[2, 3, 7, 8] q, float[2, 3, 9, 8] k, float[2, 3, 9, 5] v) => (float[2, 3, 7, 5] y) {
+    qs = Mul(q, root) kt = Transpose<perm = [0, 1, 3, 2]>(k) ks = Mul(kt, root) scores = MatMul(qs, ks)
+    masked = Add(scores, mask) p = Softmax(masked) y = MatMul(p, v) }"""
+
+
+def test_attention_from_matmul_of_whole_heads() -> None:
+    """Heads that are an axis already; q and k are each scaled by the root, as exporters write it."""
+    data = weights(mask=(7, 9)) | {"root": np.array([0.6], np.float32)}
+    model = check(WHOLE, data, "attention from matmul", Attention=1)
+    (attention,) = (n for n in model.graph if n.op_type == "Attention")
+    assert attention.attributes["scale"].as_float() == pytest.approx(0.36)
+    assert "q_num_heads" not in attention.attributes
+
+
 def test_attention_from_matmul_refusals() -> None:
     name = "attention from matmul"
     late = _matmul("raw = MatMul(q, k) scores = Add(raw, mask)", "masked = Mul(scores, c)")

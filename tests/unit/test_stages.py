@@ -10,7 +10,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from tests.unit.graphs import assert_equal, operators, parse, random_feeds
+from tests.unit.graphs import assert_equal, operators, parse, prepared, random_feeds
 from webinfer.errors import GraphError, SourceError, UnsupportedError
 from webinfer.passes.contract import Changes, Stage
 from webinfer.passes.finish import Finish
@@ -204,3 +204,32 @@ def test_the_final_check_names_an_operator_that_onnx_does_not_have() -> None:
     model.graph[0].op_type = "Rely"
     with pytest.raises(GraphError, match="Rely"):
         Finish().run(model)
+
+
+def test_shapes_there_and_back_are_no_work() -> None:
+    text = """g (float[2, 3] x) => (float[2, 3] y) {
+        a = Unsqueeze(x, one) b = Reshape(a, flat) c = Neg(b) d = Reshape(c, back) e = Flatten(d) y = Abs(e) }"""
+    constants = {"one": np.array([1]), "flat": np.array([2, 3]), "back": np.array([1, 2, 3])}
+    model = prepared(text, constants)
+    assert operators(model) == {"Neg": 1, "Reshape": 1, "Flatten": 1, "Abs": 1}
+
+
+@pytest.mark.parametrize(("truth", "left"), [([[True]], "x"), ([[False]], "z")])
+def test_a_choice_that_is_known(truth: list[list[bool]], left: str) -> None:
+    text = "g (float[2, 3] x, float[2, 3] z) => (float[2, 3] y) { a = Where(c, x, z) y = Neg(a) }"
+    model = prepared(text, {"c": np.array(truth)})
+    (node,) = model.graph
+    assert node.inputs[0] is not None
+    assert node.inputs[0].name == left
+
+
+def test_a_choice_that_also_gives_the_shape_stays() -> None:
+    text = "g (float[3] x, float[2, 3] z) => (float[2, 3] y) { y = Where(c, x, z) }"
+    assert operators(prepared(text, {"c": np.array([[True]])})) == {"Where": 1}
+
+
+def test_folded_scalars_stay_scalars() -> None:
+    model = prepared("g (float[2, 3] x) => (int64 n) { n = Size(x) }")
+    shape = model.graph.outputs[0].shape
+    assert shape is not None
+    assert shape.rank() == 0

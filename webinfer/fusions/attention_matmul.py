@@ -1,4 +1,4 @@
-"""Heads split by Reshape and Transpose, MatMul, Softmax, MatMul, heads joined -> Attention (opset 23), 3-D inputs."""
+"""MatMul, Softmax, MatMul -> Attention (opset 23): 3-D where heads are split and joined around it, else 4-D."""
 
 from __future__ import annotations
 
@@ -39,15 +39,21 @@ class _AttentionMatMul(Fusion):
         if rank != 4:
             return Refusal(node, f"scores of rank {rank}; only [batch, heads, q, kv] is taken")
         try:
-            return self._match(node, after, model)
+            scores = _scores(node)
         except _Refused as refused:
             return Refusal(node, str(refused))
+        try:
+            return self._joined(node, after, scores, model)
+        except _Refused as refused:
+            reason = str(refused)
+        try:
+            return self._straight(node, after, scores, model)
+        except _Refused:
+            return Refusal(node, reason)
 
-    def _match(self, softmax: ir.Node, mixed: ir.Node, model: ir.Model) -> Rewrite:
-        axis = softmax.attributes["axis"].as_int() if "axis" in softmax.attributes else -1
-        if axis not in (-1, 3):
-            raise _Refused(f"the softmax runs over axis {axis}, not the last")
-        scores, scale, mask, between = _scores(softmax)
+    def _joined(self, softmax: ir.Node, mixed: ir.Node, found: _Scores, model: ir.Model) -> Rewrite:
+        """3-D: q, k, v are [batch, positions, hidden]."""
+        scores = found.product
         q = _split(scores.inputs[0], "q")
         k = _split(scores.inputs[1], "k")
         v = _split(mixed.inputs[1], "v")
@@ -62,28 +68,75 @@ class _AttentionMatMul(Fusion):
         if v.scale != 1.0:
             raise _Refused("v is scaled")
         joined, joining = _join(mixed, v)
-        old = [*q.nodes, *k.nodes, *v.nodes, *between, scores, softmax, *joining]
-        leaking = used_outside(old, joined.outputs)
-        if leaking is not None:
-            raise _Refused(f"{leaking.name} is also used outside the attention")
-        attributes = [
-            ir.AttrInt64("q_num_heads", q.heads),
-            ir.AttrInt64("kv_num_heads", k.heads),
-            ir.AttrFloat32("scale", scale * q.scale * k.scale),
-        ]
-        inputs = [q.source, k.source, v.source] + ([mask] if mask is not None else [])
-        attention = ir.Node("", "Attention", inputs, attributes, name=mixed.name)
-        inside = set(old)
-        return Rewrite(
-            tuple(n for n in model.graph if n in inside), tuple(joined.outputs), (attention,), tuple(attention.outputs)
-        )
+        heads = [ir.AttrInt64("q_num_heads", q.heads), ir.AttrInt64("kv_num_heads", k.heads)]
+        return _rewrite(model, found, (q, k, v), [softmax, *joining], joined, heads)
+
+    def _straight(self, softmax: ir.Node, mixed: ir.Node, found: _Scores, model: ir.Model) -> Rewrite:
+        """4-D: q, k, v are [batch, heads, positions, size]."""
+        q, k = (_whole(found.product.inputs[n], swapped=n == 1) for n in (0, 1))
+        v = _whole(mixed.inputs[1], swapped=False)
+        if len({shape_of(operand.source)[:2] for operand in (q, k, v)}) != 1 or v.scale != 1.0:
+            raise _Refused("batches or heads differ, or v is scaled")
+        return _rewrite(model, found, (q, k, v), [softmax, mixed], mixed, [])
 
 
 FUSION = _AttentionMatMul()
 
 
-def _scores(softmax: ir.Node) -> tuple[ir.Node, float, ir.Value | None, list[ir.Node]]:
-    """From the softmax back to the MatMul of q and k: (MatMul, scale, mask, nodes between)."""
+@dataclass(frozen=True)
+class _Scores:
+    """The product of q and k, and the scale, mask and nodes between it and the softmax."""
+
+    product: ir.Node
+    scale: float
+    mask: ir.Value | None
+    between: list[ir.Node]
+
+
+def _rewrite(
+    model: ir.Model,
+    found: _Scores,
+    operands: tuple[_Heads, _Heads, _Heads],
+    after: list[ir.Node],
+    last: ir.Node,
+    attributes: list[ir.Attr],
+) -> Rewrite:
+    """Attention in place of everything between the operands and the outputs of `last`."""
+    q, k, v = operands
+    old = {*q.nodes, *k.nodes, *v.nodes, *found.between, found.product, *after}
+    leaking = used_outside(list(old), last.outputs)
+    if leaking is not None:
+        raise _Refused(f"{leaking.name} is also used outside the attention")
+    scale = ir.AttrFloat32("scale", found.scale * q.scale * k.scale)
+    inputs = [q.source, k.source, v.source] + ([found.mask] if found.mask is not None else [])
+    attention = ir.Node("", "Attention", inputs, [*attributes, scale], name=after[-1].name)
+    return Rewrite(
+        tuple(n for n in model.graph if n in old), tuple(last.outputs), (attention,), tuple(attention.outputs)
+    )
+
+
+def _whole(value: ir.Value | None, *, swapped: bool) -> _Heads:
+    """A 4-D operand behind its scales; `swapped`: behind the Transpose of its last two axes too."""
+    scale, nodes = 1.0, list[ir.Node]()
+    while value is not None and (node := value.producer()) is not None:
+        factor = _factor(node)
+        if factor is not None:
+            scale, value = scale * factor[0], factor[1]
+        elif swapped and node.op_type == "Transpose" and list(node.attributes["perm"].as_ints()) == [0, 1, 3, 2]:
+            swapped, value = False, node.inputs[0]
+        else:
+            break
+        nodes.append(node)
+    if swapped or value is None or len(shape_of(value)) != 4:
+        raise _Refused("no [batch, heads, positions, size]")
+    return _Heads(value, shape_of(value)[1], shape_of(value)[3], (0, 1, 2, 3), scale, tuple(nodes))
+
+
+def _scores(softmax: ir.Node) -> _Scores:
+    """From the softmax back to the MatMul of q and k."""
+    axis = softmax.attributes["axis"].as_int() if "axis" in softmax.attributes else -1
+    if axis not in (-1, 3):
+        raise _Refused(f"the softmax runs over axis {axis}, not the last")
     scale, mask, between = 1.0, None, list[ir.Node]()
     current = softmax.inputs[0]
     while True:
@@ -91,7 +144,7 @@ def _scores(softmax: ir.Node) -> tuple[ir.Node, float, ir.Value | None, list[ir.
         if node is None:
             raise _Refused("the softmax does not come from a MatMul")
         if node.op_type == "MatMul":
-            return node, scale, mask, between
+            return _Scores(node, scale, mask, between)
         factor = _factor(node)
         if factor is not None:
             scale, current = scale * factor[0], factor[1]

@@ -31,6 +31,7 @@ _LARGEST_RESULT = 64 << 20  # bytes; a larger constant costs more to download th
 _RANDOM = frozenset(
     {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial"}
 )
+_VIEWS = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze"})
 _MAX_ROUNDS = 50
 # ONNX's own inference knows these only as functions and gives up on them; the result is like the first input.
 _SHAPE_OF_INPUT = frozenset({"GroupNormalization"})
@@ -249,7 +250,7 @@ def _remove_noops(model: ir.Model) -> int:
     """Identity, inference-time Dropout, Cast to the same type, and shape ops that change nothing."""
     removed = 0
     for node in list(model.graph):
-        source = node.inputs[0] if node.inputs else None
+        source = _origin(node)
         if node.domain or source is None or not _is_noop(node, source):
             continue
         (output,) = node.outputs[:1]
@@ -266,6 +267,22 @@ def _remove_noops(model: ir.Model) -> int:
     return removed
 
 
+def _origin(node: ir.Node) -> ir.Value | None:
+    """The value that the output may equal: the input, what a chain of shape operators began with, or a branch."""
+    source = node.inputs[0] if node.inputs else None
+    if node.op_type == "Where":
+        chosen = None if source is None or source.const_value is None else source.const_value.numpy()
+        if chosen is None or not chosen.size or chosen.min() != chosen.max():
+            return None
+        return node.inputs[1 if chosen.min() else 2]
+    while node.op_type in _VIEWS and source is not None:
+        maker = source.producer()
+        if maker is None or maker.domain or maker.op_type not in _VIEWS:
+            break
+        source = maker.inputs[0]
+    return source
+
+
 def _is_noop(node: ir.Node, source: ir.Value) -> bool:
     output = node.outputs[0]
     same = is_known(source.shape) and output.shape == source.shape
@@ -276,7 +293,7 @@ def _is_noop(node: ir.Node, source: ir.Value) -> bool:
             return len(node.inputs) < 3 or node.inputs[2] is None  # training_mode omitted means inference
         case "Cast":
             return source.dtype is not None and node.attributes["to"].as_int() == source.dtype
-        case "Reshape" | "Expand" | "Flatten" | "Squeeze" | "Unsqueeze":
+        case "Reshape" | "Expand" | "Flatten" | "Squeeze" | "Unsqueeze" | "Where":
             return bool(same)
         case "Concat":
             return len(node.inputs) == 1
