@@ -45,6 +45,9 @@ class UrlSource implements Source {
     // Node has no location: there, only absolute URLs make sense.
     this.url = new URL(address, typeof location === "undefined" ? undefined : location.href);
     if (!this.url.pathname.endsWith("/")) this.url.pathname += "/";
+    // No file's address has them, and the package is remembered by what is left.
+    this.url.search = "";
+    this.url.hash = "";
     this.#downloader = downloader;
   }
 

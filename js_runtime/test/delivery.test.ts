@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
 import type { Manifest } from "../src/generated/manifest.js";
 import { WebinferError } from "../src/index.js";
@@ -105,6 +105,27 @@ describe("ranges", () => {
     expect(seen).toBe(bytes.length);
   });
 
+  test("another origin hides most headers: ranges, cuts and damage are handled all the same", async () => {
+    vi.stubGlobal("location", new URL("http://game.example/"));
+    const asked: Headers[] = [];
+    const opaque: typeof fetch = async (input, init) => {
+      asked.push(new Headers(init?.headers));
+      const { status, headers, body } = await fetch(input, init);
+      const type = headers.get("content-type");
+      return new Response(body, { status, headers: type === null ? {} : { "content-type": type } });
+    };
+    try {
+      const { url, site } = publish({ [BIG]: ["right", "cut", "wrong-byte"], [SHARD]: ["html", "html"] });
+      const source = await Package.open(url, { ...quick, fetch: opaque });
+      expect(Buffer.from(await source.read(BIG)).equals(site.files.get(BIG) ?? Buffer.alloc(0))).toBe(true);
+      expect((await failure(() => source.read(SHARD))).code).toBe("html-answer");
+      // Anything else than a range would cost a preflight.
+      expect(new Set(asked.flatMap((headers) => [...headers.keys()]))).toEqual(new Set(["range"]));
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
   test("a wrong range is not put in its place", async () => {
     const { url } = publish({ [BIG]: ["right", "other-range"] });
     expect((await (await Package.open(url, quick)).read(BIG)).length).toBe(5 * PART + 123);
@@ -183,6 +204,14 @@ describe("store", () => {
     expect((await source.read(BIG)).length).toBe(5 * PART + 123);
     const elsewhere = failure(() => Package.open(`${url}other/`, { ...quick, cache: store, fetch: offline }));
     expect((await elsewhere).code).toBe("fetch");
+  });
+
+  test("a server that does not answer in time counts as out of reach", async () => {
+    const store = new MemoryStore(1e6);
+    const { url } = publish({ "manifest.json": ["right", "stall", "busy"] });
+    await visit(url, store);
+    for (let count = 0; count < 2; count += 1) expect((await open(url, store)).delivery.manifest).toBe("store");
+    expect((await open(`${url}?token=2#part`, store)).delivery.manifest).toBe("network");
   });
 
   test("a server that answers is believed: no stored version in place of a removed one", async () => {
