@@ -2,7 +2,7 @@
 
 /** The layers of the core, lowest first: a module may import only from earlier rows and from its own. */
 const LAYERS = [
-  ["errors", "webgpu_flags", "generated/.*"],
+  ["errors", "webgpu_flags", "generated/.*", "scheduling/.*"],
   ["digest", "incoming_file", "download", "store", "zip"],
   ["content_store", "source"],
   ["tensor", "expressions"],
@@ -12,7 +12,10 @@ const LAYERS = [
   ["device", "pipelines"],
   ["executor"],
   ["weights", "timing", "calibration"],
-  ["model"],
+  ["parts", "slice_timer", "cost_store", "pressure"],
+  ["slicer"],
+  ["job"],
+  ["model", "scheduler"],
   ["load"],
   ["index"],
 ];

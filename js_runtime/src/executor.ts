@@ -62,6 +62,7 @@ export class Executor {
   readonly #varying: { readonly workgroups: Triple; readonly extents: readonly Extent[] }[] = [];
   #changes: number;
   #dispatches: readonly BoundDispatch[] = [];
+  #kernels: ReadonlyMap<string, CompiledKernel> = new Map();
 
   constructor(
     device: GPUDevice,
@@ -85,6 +86,13 @@ export class Executor {
   /** The dispatches of a run, in order; empty before `bind`. */
   get dispatches(): readonly BoundDispatch[] {
     return this.#dispatches;
+  }
+
+  /** The compiled kernel of a bound dispatch. */
+  kernel(name: string): CompiledKernel {
+    const compiled = this.#kernels.get(name);
+    if (compiled === undefined) throw new GpuError("compile", `kernel ${name} was not compiled`);
+    return compiled;
   }
 
   /** The GPUBuffer of a span; creates a staging buffer at its first use. */
@@ -122,6 +130,7 @@ export class Executor {
 
   /** Build the bind groups of all dispatches, once. */
   async bind(kernels: ReadonlyMap<string, CompiledKernel>): Promise<void> {
+    this.#kernels = kernels;
     this.#dispatches = await checked(this.#device, "bind groups", () =>
       this.program.dispatches.map((dispatch) => this.#bind(dispatch, this.#uniforms, kernels)),
     );

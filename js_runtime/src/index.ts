@@ -11,15 +11,38 @@ export {
   type ErrorCode,
   type MissingLimit,
 } from "./errors.js";
+export type { CostStore } from "./cost_store.js";
 export type { DeviceOptions } from "./device.js";
 export type { Extent } from "./expressions.js";
 export type { Feed, Feeds } from "./feeds.js";
 export { FORMAT_VERSION, type SymbolBounds } from "./generated/manifest.js";
+export type { Job, JobProgress, JobState, SliceOptions, Step } from "./job.js";
 export { load, type LoadOptions, type Progress } from "./load.js";
 export type { BufferKind, MemoryUse } from "./memory.js";
-export { PipelineCache } from "./pipelines.js";
-export type { CapturedTensor, LoadTimings, Model, ModelInfo, OutputTensor, RunTensor, TensorInfo } from "./model.js";
+export type {
+  CapturedTensor,
+  LoadTimings,
+  Model,
+  ModelInfo,
+  Outputs,
+  OutputTensor,
+  RunTensor,
+  StartOptions,
+  TensorInfo,
+} from "./model.js";
+export type { PressureSource } from "./pressure.js";
+export {
+  FrameScheduler,
+  type FrameJob,
+  type FrameOptions,
+  type FrameReport,
+  type JobOptions,
+  type SchedulerOptions,
+} from "./scheduler.js";
+export type { GovernorOptions, Pressure } from "./scheduling/governor.js";
+export type { Slice } from "./slicer.js";
 export type { Delivery, DeliveryOptions } from "./package.js";
+export { PipelineCache } from "./pipelines.js";
 export type { PackageLocation } from "./source.js";
 export type { Store, StoredEntry } from "./store.js";
 export type { DType, TensorArray } from "./tensor.js";

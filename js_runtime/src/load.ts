@@ -1,6 +1,7 @@
 // load(): package -> device -> program -> pipelines and weights -> a warm model.
 
 import { calibrate, heaviestNode } from "./calibration.js";
+import { defaultCostStore, type CostStore } from "./cost_store.js";
 import { acquireDevice, type DeviceOptions } from "./device.js";
 import { DeviceError, InputError, throwIfAborted, WebinferError } from "./errors.js";
 import { Executor } from "./executor.js";
@@ -30,6 +31,8 @@ export interface LoadOptions extends DeviceOptions, DeliveryOptions {
   readonly tier?: string | undefined;
   /** Take and leave compiled kernels here; of use with `device`, which the packages share. */
   readonly pipelineCache?: PipelineCache | undefined;
+  /** Where the measured times of dispatches are kept for the next visit; default IndexedDB where there is one. */
+  readonly costStore?: CostStore | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
@@ -87,7 +90,8 @@ export async function load(location: PackageLocation, options: LoadOptions = {})
       timings,
       delivery: source.delivery,
     };
-    return new Model({ component, sizes, executor, memory, device, ownsDevice: acquired.owned, info });
+    const costStore = options.costStore ?? defaultCostStore();
+    return new Model({ component, sizes, executor, memory, device, ownsDevice: acquired.owned, info, costStore });
   } catch (cause) {
     memory.dispose();
     if (acquired.owned) device.destroy();

@@ -4,7 +4,7 @@ import { GpuError } from "./errors.js";
 import { BufferUsage } from "./webgpu_flags.js";
 
 /** What a buffer is for. Kinds never share buffers: a recycled buffer would show the last user's data. */
-export type BufferKind = "weight" | "activation" | "input" | "output" | "staging" | "uniform" | "readback";
+export type BufferKind = "weight" | "activation" | "input" | "output" | "staging" | "uniform" | "readback" | "query";
 
 /** Live buffers and bytes; `peakBytes` and `stagingPeakBytes` count since creation. */
 export interface MemoryUse {
@@ -15,7 +15,16 @@ export interface MemoryUse {
   readonly byKind: Readonly<Record<BufferKind, { readonly buffers: number; readonly bytes: number }>>;
 }
 
-const KINDS: readonly BufferKind[] = ["weight", "activation", "input", "output", "staging", "uniform", "readback"];
+const KINDS: readonly BufferKind[] = [
+  "weight",
+  "activation",
+  "input",
+  "output",
+  "staging",
+  "uniform",
+  "readback",
+  "query",
+];
 
 /** WebGPU refuses empty bindings, and GPU tensors are padded to 16 bytes: no buffer is smaller. */
 const MIN_BUFFER_BYTES = 16;
@@ -34,6 +43,8 @@ function usageOf(kind: BufferKind): GPUBufferUsageFlags {
       return BufferUsage.UNIFORM | BufferUsage.COPY_DST;
     case "readback":
       return BufferUsage.MAP_READ | BufferUsage.COPY_DST;
+    case "query":
+      return BufferUsage.QUERY_RESOLVE | BufferUsage.COPY_SRC;
   }
 }
 

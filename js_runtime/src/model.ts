@@ -1,13 +1,17 @@
 // A loaded model: runs it, hands out its outputs as GPU buffers, and frees everything on dispose.
 
+import { costKey, type CostStore } from "./cost_store.js";
 import { DeviceError, GpuError, InputError, StoppedError, WebinferError } from "./errors.js";
-import { checked, encodePass, type Executor } from "./executor.js";
+import { encodePass, type Executor } from "./executor.js";
 import { Sizes, type Extent } from "./expressions.js";
 import { checkFeeds, type CheckedFeed, type Feeds } from "./feeds.js";
 import type { Component, PlannedTensor, SymbolBounds } from "./generated/manifest.js";
+import { Job } from "./job.js";
 import type { DeviceMemory, MemoryUse } from "./memory.js";
 import type { Delivery } from "./package.js";
 import { encodeRead, finishRead, type PendingRead, type TensorRange } from "./readback.js";
+import { CostModel, CPU_RATES, GPU_RATES } from "./scheduling/costs.js";
+import { Slicer } from "./slicer.js";
 import { elementCount, toArray, type DType, type TensorArray } from "./tensor.js";
 import type { AdapterInfo } from "./tier.js";
 import { profile, type Profile } from "./timing.js";
@@ -75,6 +79,14 @@ export interface OutputTensor extends RunTensor {
   readBytes(): Promise<Uint8Array<ArrayBuffer>>;
 }
 
+/** The outputs of one run, by name. */
+export type Outputs = ReadonlyMap<string, OutputTensor>;
+
+export interface StartOptions {
+  /** Cancels the job. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface ModelParts {
   readonly component: Component;
   readonly sizes: Sizes;
@@ -83,10 +95,17 @@ export interface ModelParts {
   readonly device: GPUDevice;
   readonly ownsDevice: boolean;
   readonly info: ModelInfo;
+  readonly costStore: CostStore;
 }
 
-/** Submitted runs that the GPU has not finished: more would only add latency and stall the page. */
-const MAX_RUNS_IN_FLIGHT = 2;
+/** Submits that the GPU has not finished: more would only add latency and stall the page. */
+const MAX_SUBMITS_IN_FLIGHT = 2;
+
+/** Predicted time of one submit of `run`: the page's own work waits no longer than that. */
+const MAX_SUBMIT_MS = 100;
+
+/** Learned costs are kept after this many measurements, then whenever they have doubled. */
+const FIRST_SAVE = 8;
 
 /** Bytes that `capture` copies before it waits for the GPU. */
 const CAPTURE_BATCH_BYTES = 64 * 1024 * 1024;
@@ -100,7 +119,11 @@ export class Model {
   readonly symbols: Readonly<Record<string, SymbolBounds>>;
   readonly device: GPUDevice;
   readonly #parts: ModelParts;
+  readonly #slicer: Slicer;
+  readonly #costKey: string;
   readonly #inFlight: Promise<unknown>[] = [];
+  #active: Job<Outputs> | undefined;
+  #nextSave = FIRST_SAVE;
   #tail: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #generation = 0;
@@ -114,8 +137,19 @@ export class Model {
     this.outputs = parts.component.outputs;
     this.symbols = parts.component.symbols;
     this.device = parts.device;
-    void parts.device.lost.then((info) => {
+    const { device, memory, executor, costStore } = parts;
+    const costs = new CostModel(executor.program.dispatches, this.info.adapter.isCpu ? CPU_RATES : GPU_RATES);
+    this.#slicer = new Slicer(device, memory, executor, costs);
+    this.#costKey = costKey(this.info.adapter, this.info.name, executor.program);
+    costStore.get(this.#costKey).then(
+      (text) => {
+        if (text !== undefined) costs.restore(text);
+      },
+      () => undefined,
+    );
+    void device.lost.then((info) => {
       this.#lost = info;
+      this.#active?.fail(this.#unusable());
     });
   }
 
@@ -127,22 +161,46 @@ export class Model {
   }
 
   /** Run the model. Resolves when the GPU accepted the work; outputs are GPU buffers. */
-  run(feeds: Feeds): Promise<ReadonlyMap<string, OutputTensor>> {
-    return this.#exclusive(async () => {
-      const checkedFeeds = checkFeeds(this.#parts.component, feeds, this.#parts.sizes);
-      if (this.#inFlight.length >= MAX_RUNS_IN_FLIGHT) await this.#inFlight.shift();
-      this.#generation += 1;
-      await checked(this.device, "run", () => {
-        this.#parts.executor.resize();
-        const encoder = this.device.createCommandEncoder({ label: "webinfer run" });
-        this.#writeInputs(encoder, checkedFeeds);
-        encodePass(encoder, this.#parts.executor.dispatches);
-        this.device.queue.submit([encoder.finish()]);
-        // A loss is reported by the call that meets it; here it must not count as an unhandled rejection.
-        this.#inFlight.push(this.device.queue.onSubmittedWorkDone().catch(() => undefined));
-      });
-      return this.#collectOutputs();
-    });
+  async run(feeds: Feeds): Promise<Outputs> {
+    const job = this.start(feeds);
+    await job.started;
+    while (job.state === "running") {
+      if (this.#inFlight.length >= MAX_SUBMITS_IN_FLIGHT) await this.#inFlight.shift();
+      this.#inFlight.push(job.step({ budgetMs: MAX_SUBMIT_MS, divideAboveMs: Infinity }).finished);
+    }
+    return job.done;
+  }
+
+  /**
+   * Run the model in slices that the caller asks for (`step`, `encode`, or a FrameScheduler). Jobs and runs take turns in
+   * call order; the inputs are read with the first slice. Until then earlier outputs stay valid.
+   */
+  start(feeds: Feeds, { signal }: StartOptions = {}): Job<Outputs> {
+    const job = new Job<Outputs>(this.device, this.#slicer, (self) =>
+      this.#exclusive(async () => {
+        this.#active = self;
+        try {
+          await self.perform(() => {
+            const checkedFeeds = checkFeeds(this.#parts.component, feeds, this.#parts.sizes);
+            this.#parts.executor.resize();
+            return (encoder) => {
+              this.#generation += 1;
+              this.#writeInputs(encoder, checkedFeeds);
+            };
+          });
+        } finally {
+          this.#active = undefined;
+        }
+        this.#saveCosts();
+        return this.#collectOutputs();
+      }),
+    );
+    if (signal?.aborted) job.cancel();
+    const cancel = job.cancel.bind(job);
+    signal?.addEventListener("abort", cancel);
+    const forget = (): void => signal?.removeEventListener("abort", cancel);
+    job.done.then(forget, forget);
+    return job;
   }
 
   /** Run once with the time of every dispatch; slower than `run`, one pass per dispatch. */
@@ -197,6 +255,8 @@ export class Model {
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
+    this.#active?.fail(this.#unusable());
+    this.#slicer.dispose();
     this.#parts.memory.dispose();
     if (this.#parts.ownsDevice) this.device.destroy();
   }
@@ -219,7 +279,15 @@ export class Model {
     this.device.queue.submit([encoder.finish()]);
   }
 
-  #collectOutputs(): ReadonlyMap<string, OutputTensor> {
+  #saveCosts(): void {
+    const { costs } = this.#slicer;
+    if (costs.samples < this.#nextSave) return;
+    this.#nextSave = costs.samples * 2;
+    // Without it the next visit learns again.
+    this.#parts.costStore.set(this.#costKey, costs.save()).catch(() => undefined);
+  }
+
+  #collectOutputs(): Outputs {
     const generation = this.#generation;
     return new Map(
       this.#parts.component.outputs.map(({ name, dtype, shape: extents }) => {
@@ -297,13 +365,17 @@ export class Model {
   }
 
   #throwIfUnusable(): void {
-    if (this.#disposed) throw new StoppedError("disposed", `model ${this.info.name} was disposed; load it again`);
-    if (this.#lost !== undefined) {
-      throw new DeviceError(
-        "device-lost",
-        `the GPU device was lost (${this.#lost.reason}: ${this.#lost.message}); dispose the model and load it again`,
-      );
-    }
+    const error = this.#unusable();
+    if (error !== undefined) throw error;
+  }
+
+  #unusable(): WebinferError | undefined {
+    if (this.#disposed) return new StoppedError("disposed", `model ${this.info.name} was disposed; load it again`);
+    if (this.#lost === undefined) return undefined;
+    return new DeviceError(
+      "device-lost",
+      `the GPU device was lost (${this.#lost.reason}: ${this.#lost.message}); dispose the model and load it again`,
+    );
   }
 
   #planned(name: string): PlannedTensor {

@@ -10,6 +10,7 @@ export interface CompiledKernel {
   readonly kernel: Kernel;
   readonly pipeline: GPUComputePipeline;
   readonly layout: GPUBindGroupLayout;
+  readonly wgsl: string;
 }
 
 /** What earlier loads compiled, for callers that load several packages on one device; it lives as long as they keep it. */
@@ -86,7 +87,8 @@ export class Pipelines {
     const bytes = await this.#package.read(kernel.file, { signal: this.#signal, onBytes: this.#onBytes });
     const device = this.#device;
     device.pushErrorScope("validation");
-    const shader = device.createShaderModule({ label: kernel.name, code: new TextDecoder().decode(bytes) });
+    const wgsl = new TextDecoder().decode(bytes);
+    const shader = device.createShaderModule({ label: kernel.name, code: wgsl });
     const layout = device.createBindGroupLayout({ label: kernel.name, entries: layoutEntries(kernel) });
     const scope = device.popErrorScope();
     const pipeline = device.createComputePipelineAsync({
@@ -98,7 +100,7 @@ export class Pipelines {
     pipeline.catch(() => undefined);
     const invalid = await scope;
     try {
-      if (invalid === null) return { kernel, layout, pipeline: await pipeline };
+      if (invalid === null) return { kernel, layout, wgsl, pipeline: await pipeline };
     } catch (cause) {
       throw await refusal(kernel, shader, cause instanceof Error ? cause.message : String(cause), cause);
     }

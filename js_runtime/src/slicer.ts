@@ -1,0 +1,161 @@
+// Replays the dispatches of a model slice by slice: what the pure scheduling decides becomes passes, and their times are learned.
+
+import type { Executor } from "./executor.js";
+import type { DeviceMemory } from "./memory.js";
+import { longestAxis, Parts } from "./parts.js";
+import type { CostModel, Share } from "./scheduling/costs.js";
+import { cutSlice, remainingMs, smallestMs, type Cursor, type Cut, type Work } from "./scheduling/slice.js";
+import { SliceTimer } from "./slice_timer.js";
+
+/** What was encoded: how much, and how long it should take. Nothing where the job cannot go on now. */
+export interface Slice {
+  readonly dispatches: number;
+  readonly predictedMs: number;
+  /** Tell how long it took by the wall clock; does nothing where timestamps tell it better. */
+  readonly learn: (ms: number) => void;
+}
+
+export const EMPTY_SLICE: Slice = { dispatches: 0, predictedMs: 0, learn: () => undefined };
+
+/** Share of a budget that is used while predictions rest on nothing but operation counts. */
+const CAUTION = 0.25;
+/** Where the wall clock has to do, one slice in so many is measured. */
+const FENCE_EVERY = 8;
+
+/** One model's position in one run; runs follow each other. */
+export class Slicer {
+  readonly costs: CostModel;
+  readonly #device: GPUDevice;
+  readonly #executor: Executor;
+  readonly #parts: Parts;
+  readonly #timer: SliceTimer;
+  readonly #largest: Float64Array;
+  readonly #work: Work;
+  readonly #cursor: Cursor = { dispatch: 0, units: 0 };
+  #fenceMs: number | undefined;
+  #fencedAt = 0;
+  #unmeasured = 0;
+
+  /** The executor's sizes must be at their maxima. */
+  constructor(device: GPUDevice, memory: DeviceMemory, executor: Executor, costs: CostModel) {
+    this.costs = costs;
+    this.#device = device;
+    this.#executor = executor;
+    this.#parts = new Parts(device, memory);
+    this.#timer = new SliceTimer(device, memory);
+    this.#largest = Float64Array.from(executor.dispatches, ({ workgroups: [x, y, z] }) => x * y * z);
+    this.#work = {
+      length: executor.dispatches.length,
+      ms: (dispatch) => costs.ms(dispatch) * this.#share(dispatch),
+      units: (dispatch) => this.#units(dispatch),
+    };
+  }
+
+  /** Begin another run at the executor's present sizes. Where the wall clock has to do, measures what a wait costs. */
+  async restart(): Promise<void> {
+    this.#cursor.dispatch = 0;
+    this.#cursor.units = 0;
+    if (this.#timer.available || this.#fenceMs !== undefined) return;
+    await this.#device.queue.onSubmittedWorkDone();
+    const start = performance.now();
+    await this.#device.queue.onSubmittedWorkDone();
+    this.#fenceMs = performance.now() - start;
+  }
+
+  /** Whether everything has been encoded. */
+  get ended(): boolean {
+    return this.#cursor.dispatch >= this.#work.length;
+  }
+
+  /** Dispatches that are wholly encoded, and all. */
+  get position(): { readonly dispatches: number; readonly of: number } {
+    return { dispatches: this.#cursor.dispatch, of: this.#work.length };
+  }
+
+  /** Predicted milliseconds of what is left. */
+  get remainingMs(): number {
+    return remainingMs(this.#work, this.#cursor);
+  }
+
+  /** Predicted milliseconds of the smallest slice that can come next. */
+  nextMs(divideAboveMs: number): number {
+    return smallestMs(this.#work, this.#cursor, divideAboveMs);
+  }
+
+  /** Whether the wall clock should measure the next slice. */
+  get wantsFence(): boolean {
+    return !this.#timer.available && (!this.costs.trusted || this.#unmeasured >= FENCE_EVERY);
+  }
+
+  /** Decide the next slice, and move on. */
+  cut(budgetMs: number, divideAboveMs: number): Cut {
+    this.#timer.collect();
+    return cutSlice(this.#work, this.#cursor, this.costs.trusted ? budgetMs : budgetMs * CAUTION, divideAboveMs);
+  }
+
+  /** Encode a slice as one pass. */
+  encode(encoder: GPUCommandEncoder, { pieces, predictedMs }: Cut): Slice {
+    if (pieces.length === 0) return EMPTY_SLICE;
+    const shares: Share[] = [];
+    const timing = this.#timer.begin((ms) => this.costs.learn(shares, ms, "timestamp"));
+    const pass = encoder.beginComputePass({ label: "webinfer slice", ...timing?.writes });
+    for (const { dispatch, first, count, whole } of pieces) {
+      const bound = this.#executor.dispatches[dispatch];
+      if (bound === undefined) continue;
+      const { kernel, pipeline, bindGroup, workgroups } = bound;
+      const axis = longestAxis(workgroups);
+      const part = whole ? 1 : count / workgroups[axis];
+      shares.push({ dispatch, share: this.#share(dispatch) * part });
+      if (whole) {
+        pass.setPipeline(pipeline);
+        pass.setBindGroup(0, bindGroup);
+        pass.dispatchWorkgroups(...workgroups);
+      } else {
+        this.#parts.encode(pass, kernel, bindGroup, workgroups, { axis, first, count });
+      }
+    }
+    pass.end();
+    timing?.resolve(encoder);
+    this.#unmeasured += 1;
+    const learn = (ms: number): void => {
+      this.#unmeasured = 0;
+      if (!this.#timer.available) this.costs.learn(shares, ms - (this.#fenceMs ?? 0), "wall");
+    };
+    return { dispatches: pieces.length, predictedMs, learn };
+  }
+
+  /** Milliseconds that a slice took which was submitted at `start` and has just finished: since then, or the last one. */
+  elapsedSince(start: number): number {
+    const now = performance.now();
+    const ms = now - Math.max(start, this.#fencedAt);
+    this.#fencedAt = now;
+    return ms;
+  }
+
+  /** Free what is not in the model's memory. */
+  dispose(): void {
+    this.#timer.dispose();
+  }
+
+  /** Workgroups of a dispatch now, as a share of those at the largest sizes, for which costs are kept. */
+  #share(dispatch: number): number {
+    const [x, y, z] = this.#executor.dispatches[dispatch]?.workgroups ?? [0, 0, 0];
+    const largest = this.#largest[dispatch] ?? 0;
+    return largest === 0 ? 1 : (x * y * z) / largest;
+  }
+
+  #units(dispatch: number): number {
+    const bound = this.#executor.dispatches[dispatch];
+    if (bound === undefined) return 1;
+    const count = bound.workgroups[longestAxis(bound.workgroups)];
+    if (count <= 1) return 1;
+    switch (this.#parts.state(this.#executor.kernel(bound.kernel))) {
+      case "ready":
+        return count;
+      case "pending":
+        return 0;
+      case "none":
+        return 1;
+    }
+  }
+}
