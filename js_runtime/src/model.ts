@@ -147,9 +147,11 @@ export class Model {
       },
       () => undefined,
     );
+    // Weak: a game's device outlives its models.
+    const self = new WeakRef(this);
     void device.lost.then((info) => {
-      this.#lost = info;
-      this.#active?.fail(this.#unusable());
+      const model = self.deref();
+      if (model !== undefined) model.#lose(info);
     });
   }
 
@@ -201,6 +203,18 @@ export class Model {
     const forget = (): void => signal?.removeEventListener("abort", cancel);
     job.done.then(forget, forget);
     return job;
+  }
+
+  /**
+   * Make slices of `budgetMs` smooth from the first one on: measures the model where no earlier visit did, and compiles
+   * what divides its longest dispatches. For the loading screen; earlier outputs become stale.
+   */
+  prepareSlices({ budgetMs }: { readonly budgetMs: number }): Promise<void> {
+    return this.#exclusive(async () => {
+      this.#generation += 1;
+      await this.#slicer.prepare(budgetMs);
+      this.#saveCosts();
+    });
   }
 
   /** Run once with the time of every dispatch; slower than `run`, one pass per dispatch. */
@@ -277,6 +291,11 @@ export class Model {
     const encoder = this.device.createCommandEncoder({ label: "webinfer inputs" });
     this.#writeInputs(encoder, checkedFeeds);
     this.device.queue.submit([encoder.finish()]);
+  }
+
+  #lose(info: GPUDeviceLostInfo): void {
+    this.#lost = info;
+    this.#active?.fail(this.#unusable());
   }
 
   #saveCosts(): void {

@@ -100,7 +100,8 @@ export function longestAxis([x, y, z]: readonly [number, number, number]): 0 | 1
 export class Parts {
   readonly #device: GPUDevice;
   readonly #memory: DeviceMemory;
-  readonly #pipelines = new Map<string, GPUComputePipeline | "pending" | "none">();
+  readonly #pipelines = new Map<string, GPUComputePipeline | "none">();
+  readonly #compiling = new Map<string, Promise<void>>();
   #table: { layout: GPUBindGroupLayout; buffer: GPUBuffer; group: GPUBindGroup; stride: number } | undefined;
   #next = 0;
 
@@ -112,12 +113,21 @@ export class Parts {
   /** Whether the kernel can be divided now; the first call starts the compilation. "none": it never can. */
   state(compiled: CompiledKernel): "ready" | "pending" | "none" {
     const known = this.#pipelines.get(compiled.kernel.name);
-    if (known === undefined) {
-      this.#pipelines.set(compiled.kernel.name, "pending");
-      void this.#compile(compiled);
-      return "pending";
-    }
-    return typeof known === "string" ? known : "ready";
+    if (known !== undefined) return typeof known === "string" ? known : "ready";
+    void this.compile(compiled);
+    return "pending";
+  }
+
+  /** Make the divided form, once; never rejects. */
+  compile(compiled: CompiledKernel): Promise<void> {
+    const { name } = compiled.kernel;
+    const known = this.#compiling.get(name);
+    if (known !== undefined) return known;
+    const compiling = this.#compile(compiled).then((pipeline) => {
+      this.#pipelines.set(name, pipeline);
+    });
+    this.#compiling.set(name, compiling);
+    return compiling;
   }
 
   /** Encode a range of a dispatch whose kernel is "ready". */
@@ -145,27 +155,23 @@ export class Parts {
     pass.dispatchWorkgroups(...counts);
   }
 
-  async #compile({ kernel, layout, wgsl }: CompiledKernel): Promise<void> {
+  async #compile({ kernel, layout, wgsl }: CompiledKernel): Promise<GPUComputePipeline | "none"> {
     const code = partWgsl(wgsl, kernel.workgroup_size);
-    let pipeline: GPUComputePipeline | "none" = "none";
-    if (code !== undefined) {
-      const device = this.#device;
-      const label = `${kernel.name} part`;
-      device.pushErrorScope("validation");
-      const bindGroupLayouts = [layout, this.#parts().layout];
-      const made = device.createComputePipelineAsync({
-        label,
-        layout: device.createPipelineLayout({ label, bindGroupLayouts }),
-        compute: { module: device.createShaderModule({ label, code }) },
-      });
-      const scope = device.popErrorScope();
-      const [outcome, error] = await Promise.allSettled([made, scope]);
-      // A kernel that cannot be divided still runs whole.
-      if (outcome.status === "fulfilled" && error.status === "fulfilled" && error.value === null) {
-        pipeline = outcome.value;
-      }
-    }
-    this.#pipelines.set(kernel.name, pipeline);
+    if (code === undefined) return "none";
+    const device = this.#device;
+    const label = `${kernel.name} part`;
+    device.pushErrorScope("validation");
+    const bindGroupLayouts = [layout, this.#parts().layout];
+    const made = device.createComputePipelineAsync({
+      label,
+      layout: device.createPipelineLayout({ label, bindGroupLayouts }),
+      compute: { module: device.createShaderModule({ label, code }) },
+    });
+    const scope = device.popErrorScope();
+    const [pipeline, error] = await Promise.allSettled([made, scope]);
+    // A kernel that cannot be divided still runs whole.
+    const valid = error.status === "fulfilled" && error.value === null;
+    return pipeline.status === "fulfilled" && valid ? pipeline.value : "none";
   }
 
   /** The ring of parts, made when the first kernel is divided. */

@@ -21,6 +21,9 @@ export const EMPTY_SLICE: Slice = { dispatches: 0, predictedMs: 0, learn: () => 
 const CAUTION = 0.25;
 /** Where the wall clock has to do, one slice in so many is measured. */
 const FENCE_EVERY = 8;
+/** What `prepare` measures at most, in pieces of so many milliseconds. */
+const MEASURED_RUNS = 3;
+const MEASURED_MS = 50;
 
 /** One model's position in one run; runs follow each other. */
 export class Slicer {
@@ -60,6 +63,31 @@ export class Slicer {
     const start = performance.now();
     await this.#device.queue.onSubmittedWorkDone();
     this.#fenceMs = performance.now() - start;
+  }
+
+  /**
+   * Do ahead of time what would disturb the first frames: measure, where nothing is known yet, and make the divided forms
+   * of dispatches beyond `budgetMs`. Overwrites the model's values.
+   */
+  async prepare(budgetMs: number): Promise<void> {
+    for (let run = 0; run < MEASURED_RUNS && !this.costs.trusted; run += 1) {
+      await this.restart();
+      while (!this.ended) {
+        const cut = this.cut(MEASURED_MS, Infinity);
+        await this.#submit((encoder) => this.encode(encoder, cut));
+      }
+    }
+    const heavy = new Map<string, number>();
+    for (const [dispatch, { kernel }] of this.#executor.dispatches.entries()) {
+      if (this.#work.ms(dispatch) > budgetMs) heavy.set(kernel, dispatch);
+    }
+    await Promise.all([...heavy.keys()].map((kernel) => this.#parts.compile(this.#executor.kernel(kernel))));
+    // Several drivers compile a shader only at its first dispatch.
+    for (const dispatch of heavy.values()) {
+      if (this.#units(dispatch) <= 1) continue;
+      const piece = { dispatch, first: 0, count: 1, whole: false };
+      await this.#submit((encoder) => this.encode(encoder, { pieces: [piece], predictedMs: 0 }));
+    }
   }
 
   /** Whether everything has been encoded. */
@@ -135,6 +163,15 @@ export class Slicer {
   /** Free what is not in the model's memory. */
   dispose(): void {
     this.#timer.dispose();
+  }
+
+  async #submit(encode: (encoder: GPUCommandEncoder) => Slice): Promise<void> {
+    const encoder = this.#device.createCommandEncoder({ label: "webinfer measurement" });
+    const slice = encode(encoder);
+    const start = performance.now();
+    this.#device.queue.submit([encoder.finish()]);
+    await this.#device.queue.onSubmittedWorkDone();
+    slice.learn(this.elapsedSince(start));
   }
 
   /** Workgroups of a dispatch now, as a share of those at the largest sizes, for which costs are kept. */

@@ -1,6 +1,6 @@
 // Jobs of the golden package on Dawn: slices give the numbers of a run, and every end is a typed one.
 
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -38,6 +38,21 @@ class Costs implements CostStore {
     this.texts.set(key, text);
     return Promise.resolve();
   }
+}
+
+/** One element per workgroup instead of sixteen in one. */
+async function narrowWorkgroups(): Promise<void> {
+  for (const [path, bytes] of server.files) {
+    if (!path.endsWith(".wgsl")) continue;
+    await server.replace(path, bytes.toString().replace(/@workgroup_size\(\d+/, "@workgroup_size(1"));
+  }
+  server.editManifest((manifest) => {
+    for (const kernel of manifest.kernels) kernel.workgroup_size = [1, 1, 1];
+    for (const program of manifest.components[0]?.programs ?? []) {
+      for (const [index, dispatch] of program.dispatches.entries()) dispatch.workgroups = [[2, 8, 4][index] ?? 1, 1, 1];
+      for (const dispatch of program.prepare) dispatch.workgroups = [12, 1, 1];
+    }
+  });
 }
 
 async function expectReference(outputs: Outputs): Promise<void> {
@@ -120,20 +135,7 @@ describe("slices", () => {
   });
 
   test("dispatches beyond the budget are divided by workgroups", async () => {
-    // One element per workgroup instead of sixteen in one.
-    for (const [path, bytes] of server.files) {
-      if (!path.endsWith(".wgsl")) continue;
-      const wgsl = bytes.toString().replace(/@workgroup_size\(\d+/, "@workgroup_size(1");
-      await server.replace(path, wgsl);
-    }
-    server.editManifest((manifest) => {
-      for (const kernel of manifest.kernels) kernel.workgroup_size = [1, 1, 1];
-      for (const program of manifest.components[0]?.programs ?? []) {
-        for (const [index, dispatch] of program.dispatches.entries())
-          dispatch.workgroups = [[2, 8, 4][index] ?? 1, 1, 1];
-        for (const dispatch of program.prepare) dispatch.workgroups = [12, 1, 1];
-      }
-    });
+    await narrowWorkgroups();
     const model = await open();
     const job = model.start(goldenFeeds());
     await job.started;
@@ -145,6 +147,21 @@ describe("slices", () => {
       await (step.dispatches === 0 ? new Promise((resolve) => setTimeout(resolve, 1)) : step.finished);
     }
     expect(pieces).toBe(2 + 8 + 4);
+    await expectReference(await job.done);
+  });
+
+  test("prepared, a job never waits for a compilation, and predicts from measurements", async () => {
+    await narrowWorkgroups();
+    const model = await open();
+    const stale = await model.run(goldenFeeds());
+    await model.prepareSlices({ budgetMs: 1e-9 });
+    expect((await failure(() => stale.get("y")?.read())).code).toBe("stale-output");
+    const before = model.memory();
+    const job = model.start(goldenFeeds());
+    await job.started;
+    while (job.state === "running") expect(job.step({ budgetMs: 1e-9 }).dispatches).toBe(1);
+    await job.done;
+    expect(model.memory()).toEqual(before);
     await expectReference(await job.done);
   });
 
@@ -297,6 +314,15 @@ describe("partWgsl", () => {
     expect(partWgsl(readFileSync(join(folder, "double.wgsl"), "utf8"), [4, 1, 1])).toContain(
       "let id = webinfer_id + webinfer_part.first * vec3<u32>(4u, 1u, 1u);",
     );
+  });
+
+  test("every kernel of the compiler can be divided", () => {
+    const root = join(import.meta.dirname, "..", "..", "wgsl");
+    const templates = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".j2"));
+    const entries = templates.map((path) => [path, readFileSync(join(root, path), "utf8")] as const);
+    const kernels = entries.filter(([, text]) => text.includes("fn main("));
+    expect(kernels.length).toBeGreaterThan(20);
+    for (const [path, text] of kernels) expect(partWgsl(text, [1, 1, 1]), path).toBeDefined();
   });
 
   test("gives up on builtins that it does not know", () => {
