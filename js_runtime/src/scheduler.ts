@@ -98,7 +98,7 @@ export class FrameScheduler {
   /** Call once a frame. Encodes slices up to the budget, at least one piece of the most urgent job that can go on. */
   frame({ now = this.#clock(), encoder }: FrameOptions = {}): FrameReport {
     if (this.#unfenced) this.#fence(now, []);
-    this.#governor.frame(now, this.#busy);
+    this.#governor.frame(now, this.#busy || this.#inFlight > 0);
     this.#busy = false;
     const { budgetMs } = this.#governor;
     const idle = { budgetMs, predictedMs: 0, dispatches: 0, jobs: 0, saturated: false };

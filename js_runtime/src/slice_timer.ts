@@ -21,6 +21,7 @@ export interface Timing {
 
 interface Measured {
   readonly slot: number;
+  readonly encodedAt: number;
   readonly report: (ms: number) => void;
 }
 
@@ -50,13 +51,13 @@ export class SliceTimer {
     this.#memory = memory;
   }
 
-  /** Measure the next pass; `report` gets its milliseconds later, which may be negative or nonsense. */
+  /** Measure the next pass; `report` gets its milliseconds later, which may be zero or negative. */
   begin(report: (ms: number) => void): Timing | undefined {
     const slot = this.available ? this.#free.pop() : undefined;
     if (slot === undefined) return undefined;
     this.#buffers ??= this.#create();
     const { querySet, resolved } = this.#buffers;
-    this.#waiting.push({ slot, report });
+    this.#waiting.push({ slot, encodedAt: performance.now(), report });
     return {
       writes: {
         timestampWrites: { querySet, beginningOfPassWriteIndex: slot * 2, endOfPassWriteIndex: slot * 2 + 1 },
@@ -99,10 +100,13 @@ export class SliceTimer {
     try {
       await mapped.mapAsync(MapMode.READ);
       const stamps = new BigInt64Array(mapped.getMappedRange());
-      for (const { slot, report } of measured) {
+      const now = performance.now();
+      for (const { slot, encodedAt, report } of measured) {
         const at = (slot * SLOT_BYTES) / 8;
         const [begin = 0n, end = 0n] = [stamps[at], stamps[at + 1]];
-        if (begin !== this.#begins[slot]) report(Number(end - begin) / 1e6);
+        const ms = Number(end - begin) / 1e6;
+        // No slice took longer than it is ago: some drivers answer with garbage.
+        if (begin !== this.#begins[slot] && ms <= now - encodedAt) report(ms);
         this.#begins[slot] = begin;
         this.#free.push(slot);
       }

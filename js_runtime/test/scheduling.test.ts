@@ -142,6 +142,11 @@ describe("slices", () => {
     // Who does not want it divided gets it whole.
     expect(cutSlice(subject, cursor, 4, Infinity).pieces).toEqual([{ dispatch: 1, first: 0, count: 1, whole: true }]);
   });
+
+  test("a budget that is no number gives one piece", () => {
+    const cursor = { dispatch: 0, units: 0 };
+    expect(cutSlice(of([1, 1, 1], []), cursor, NaN, NaN).pieces).toHaveLength(1);
+  });
 });
 
 describe("governor", () => {
@@ -184,6 +189,15 @@ describe("governor", () => {
     const idle = new Governor({ budgetMs: 4, targetFrameMs: 16.7 });
     run(idle, 100, () => 33.3, false);
     expect(idle.budgetMs).toBe(4);
+  });
+
+  test("a game that gets slower and stays so gets its inference back", () => {
+    const governor = new Governor({ budgetMs: 4 });
+    run(governor, 300, () => 16.7);
+    run(governor, 100, () => 33.3);
+    expect(governor.budgetMs).toBeLessThan(1);
+    run(governor, 3000, () => 33.3);
+    expect(governor.budgetMs).toBeGreaterThan(3);
   });
 
   test("grows into what the renderer leaves over, up to the maximum", () => {

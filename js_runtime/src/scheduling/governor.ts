@@ -26,6 +26,8 @@ const SETTLE_FRAMES = 4;
 /** The observed target follows faster frames soon, slower ones over minutes: a device that throttles is no new normal. */
 const FASTER = 0.1;
 const SLOWER = 0.0005;
+/** At the smallest budget inference hardly counts: what frames take then is the game's own before long. */
+const AT_FLOOR = 0.005;
 /** Drift of the mean frame time against the target that counts although single frames are not late. */
 const DRIFT = 1.08;
 const MEAN = 0.02;
@@ -91,6 +93,9 @@ export class Governor {
     const target = this.#target ?? interval;
     // Frames without inference show what the game reaches by itself; a faster mean shows that it can be reached.
     if (!busy) this.#target = target + MEAN * (interval - target);
-    else this.#target = target + (mean < target ? FASTER : SLOWER) * (mean - target);
+    else {
+      const slower = this.#budget > this.#min ? SLOWER : AT_FLOOR;
+      this.#target = target + (mean < target ? FASTER : slower) * (mean - target);
+    }
   }
 }

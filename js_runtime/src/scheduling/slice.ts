@@ -49,7 +49,8 @@ export function cutSlice(work: Work, cursor: Cursor, budgetMs: number, divideAbo
     const left = Math.max(0, units - first);
     const unitMs = ms / units;
     let count = left;
-    if (unitMs * left > room) {
+    // Written so that a budget that is no number gives one piece, not everything.
+    if (!(unitMs * left <= room)) {
       count = units > 1 && (pieces.length === 0 || room > budgetMs * MIN_REST) ? Math.floor(room / unitMs) : 0;
       if (pieces.length === 0) count = Math.max(count, 1);
       if (count === 0) break;
