@@ -10,6 +10,8 @@ const SLOT_BYTES = 256;
 /** The first measurements are read one by one, because predictions rest on them; later ones together. */
 const EAGER = 8;
 const BATCH = SLOTS / 2;
+/** Timestamps of which so many make no sense are given up. */
+const MAX_USELESS = 32;
 
 /** The measurement of one slice. */
 export interface Timing {
@@ -22,7 +24,7 @@ export interface Timing {
 interface Measured {
   readonly slot: number;
   readonly encodedAt: number;
-  readonly report: (ms: number) => void;
+  readonly report: (ms: number) => boolean;
 }
 
 interface Buffers {
@@ -33,27 +35,32 @@ interface Buffers {
 
 /** Timestamps of one model's slices. Buffers are made with the first. */
 export class SliceTimer {
-  /** Whether slices can be measured at all. */
-  readonly available: boolean;
   readonly #device: GPUDevice;
   readonly #memory: DeviceMemory;
   readonly #free = Array.from({ length: SLOTS }, (_, slot) => slot);
   /** Begin of each slot's last measurement: a slice that was never submitted leaves the old one. */
   readonly #begins = new BigInt64Array(SLOTS);
+  #available: boolean;
+  #useless = 0;
   #buffers: Buffers | undefined;
   #waiting: Measured[] = [];
   #collected = 0;
   #mapping = false;
 
   constructor(device: GPUDevice, memory: DeviceMemory) {
-    this.available = device.features.has("timestamp-query");
+    this.#available = device.features.has("timestamp-query");
     this.#device = device;
     this.#memory = memory;
   }
 
-  /** Measure the next pass; `report` gets its milliseconds later, which may be zero or negative. */
-  begin(report: (ms: number) => void): Timing | undefined {
-    const slot = this.available ? this.#free.pop() : undefined;
+  /** Whether timestamps measure slices. */
+  get available(): boolean {
+    return this.#available;
+  }
+
+  /** Measure the next pass; `report` gets its milliseconds later, maybe zero or negative, and says if they make sense. */
+  begin(report: (ms: number) => boolean): Timing | undefined {
+    const slot = this.#available ? this.#free.pop() : undefined;
     if (slot === undefined) return undefined;
     this.#buffers ??= this.#create();
     const { querySet, resolved } = this.#buffers;
@@ -106,12 +113,14 @@ export class SliceTimer {
         const [begin = 0n, end = 0n] = [stamps[at], stamps[at + 1]];
         const ms = Number(end - begin) / 1e6;
         // No slice took longer than it is ago: some drivers answer with garbage.
-        if (begin !== this.#begins[slot] && ms <= now - encodedAt) report(ms);
+        const sensible = begin !== this.#begins[slot] && ms <= now - encodedAt && report(ms);
+        this.#useless = sensible ? 0 : this.#useless + 1;
         this.#begins[slot] = begin;
         this.#free.push(slot);
       }
       mapped.unmap();
       this.#collected += measured.length;
+      this.#available = this.#useless < MAX_USELESS;
     } catch {
       // The model was disposed or the device lost: nothing is left to learn.
       return;
