@@ -1,14 +1,15 @@
 """ONNX's backend interface on WebGPU: `onnx.backend.test.BackendTest(webinfer.onnx_backend, __name__)` runs as it is.
 
-Devices are the ids of `webinfer devices`; "CPU", which ONNX's own tests ask for, is the first software adapter of this
-machine. A model is compiled at its first run, when the shapes of its inputs are known, and once more for every other
-set of shapes and of values that decide shapes.
+Devices are the ids of `webinfer devices`; "CPU", which ONNX's own tests ask for, is the one that $WEBINFER_DEVICE
+names, by default dawn-lavapipe. A model is compiled at its first run, when the shapes of its inputs are known, and once
+more for every other set of shapes and of values that decide shapes.
 """
 
 from __future__ import annotations
 
 import atexit
 import hashlib
+import os
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -184,7 +185,7 @@ def _close_sessions() -> None:
 
 
 def _device_id(device: str) -> str:
-    return DEFAULT_DEVICE if device == "CPU" else device
+    return os.environ.get("WEBINFER_DEVICE", DEFAULT_DEVICE) if device == "CPU" else device
 
 
 def _free(loaded: dict[str, tuple[Specialised, LoadedModel]]) -> None:

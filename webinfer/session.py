@@ -214,7 +214,8 @@ class DeviceSession:
 
         shared: on one device for all such packages, which keeps compiled kernels; else the package has its own device.
         """
-        return self.load_with(package, **({} if tier is None else {"tier": tier}), **({"shared": True} if shared else {}))
+        chosen = {} if tier is None else {"tier": tier}
+        return self.load_with(package, **chosen, **({"shared": True} if shared else {}))
 
     def load_with(self, package: Files, **arguments: Any) -> LoadedModel:
         """Load with arguments that only a host of another kind takes."""

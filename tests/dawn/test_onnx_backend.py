@@ -13,7 +13,7 @@ from onnx.backend.base import Backend
 from onnx.backend.test import BackendTest
 
 import webinfer.onnx_backend
-from webinfer.errors import InputError, SourceError
+from webinfer.errors import DeviceError, InputError, SourceError
 from webinfer.onnx_backend import WebGpuBackend, prepare, run_model, run_node, supports_device
 
 # The whole suite is `python -m tests.conformance`; these few pass through ONNX's own runner.
@@ -60,6 +60,12 @@ def test_the_interface_is_onnx_s() -> None:
     assert supports_device("CPU")
     assert supports_device("firefox-lavapipe")
     assert not supports_device("CUDA")
+
+
+def test_the_device_of_onnx_s_tests_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEBINFER_DEVICE", "no-such-device")
+    with pytest.raises(DeviceError, match="'no-such-device': expected one of"):
+        prepare(parse("g (float[2] x) => (float[2] y) { y = Neg(x) }"), "CPU")
 
 
 def test_one_model_at_several_sizes() -> None:
