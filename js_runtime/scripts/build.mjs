@@ -16,6 +16,7 @@ await mkdir(join(dist, "page"), { recursive: true });
 const shared = { bundle: true, format: "esm", target: "es2023", logLevel: "warning", absWorkingDir: root };
 await Promise.all([
   build({ ...shared, entryPoints: ["src/index.ts"], outfile: "dist.partial/index.js" }),
+  build({ ...shared, entryPoints: ["src/telemetry/index.ts"], outfile: "dist.partial/telemetry.js" }),
   build({
     ...shared,
     entryPoints: ["src/host/node.ts"],

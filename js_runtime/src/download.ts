@@ -62,12 +62,18 @@ export class Downloader {
   readonly #clock: DownloadClock;
   readonly #settings: DownloadSettings;
   readonly #slots: Slots;
+  #retries = 0;
 
   constructor(fetcher: typeof fetch, clock: DownloadClock, settings: DownloadSettings) {
     this.#fetch = fetcher;
     this.#clock = clock;
     this.#settings = settings;
     this.#slots = new Slots(settings.connections);
+  }
+
+  /** Requests that were made again. */
+  get retries(): number {
+    return this.#retries;
   }
 
   /** A file of a size that nobody knows, at most `maxBytes`. `patient: false` gives up at the first failure. */
@@ -183,6 +189,7 @@ export class Downloader {
           const attempts = limit === 1 ? "" : `; gave up after ${String(limit)} attempts`;
           throw new PackageError("fetch", `${url.href}: ${cause.message}${attempts}`, { cause: cause.cause ?? cause });
         }
+        this.#retries += 1;
         const { backoffMs, longestPauseMs } = this.#settings;
         await this.#clock.wait(
           Math.min(Math.max(backoffMs * 2 ** (failures - 1), cause.pauseMs), longestPauseMs),

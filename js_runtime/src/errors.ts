@@ -6,6 +6,7 @@ export type ErrorCode =
   | "no-adapter"
   | "limits"
   | "features"
+  | "not-admitted"
   | "fetch"
   | "html-answer"
   | "zip-invalid"

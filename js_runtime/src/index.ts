@@ -45,6 +45,7 @@ export type { Delivery, DeliveryOptions } from "./package.js";
 export { PipelineCache } from "./pipelines.js";
 export type { PackageLocation } from "./source.js";
 export type { Store, StoredEntry } from "./store.js";
+export type { LoadPhase, RuntimeEvent, SlicePiece, Subject, Telemetry } from "./telemetry/events.js";
 export type { DType, TensorArray } from "./tensor.js";
 export { describeAdapter, type AdapterInfo } from "./tier.js";
 export type { DispatchTime, Profile } from "./timing.js";

@@ -218,7 +218,7 @@ export class Job<Outputs> {
     // Predictions change on the way; progress never goes back.
     const fraction = this.#slicer.ended ? 1 : Math.max(this.#progress.fraction, 1 - left);
     this.#progress = { fraction, ...this.#slicer.position };
-    return this.#slicer.encode(encoder, cut);
+    return this.#slicer.encode(encoder, cut, budgetMs);
   }
 
   #settle(): void {

@@ -13,6 +13,7 @@ import { Package, type DeliveryOptions } from "./package.js";
 import { Pipelines, type PipelineCache } from "./pipelines.js";
 import type { PackageLocation } from "./source.js";
 import type { Shortlist } from "./tier.js";
+import { SILENT, type LoadPhase, type Subject, type Telemetry } from "./telemetry/events.js";
 import { shardsOf, streamWeights, type WeightStreamOptions } from "./weights.js";
 
 /** Bytes of the files that the chosen program needs; the total is known from the first call on. */
@@ -34,6 +35,10 @@ export interface LoadOptions extends DeviceOptions, DeliveryOptions {
   /** Where the measured times of dispatches are kept for the next visit; default IndexedDB where there is one. */
   readonly costStore?: CostStore | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Where events go; default nowhere. */
+  readonly telemetry?: Telemetry | undefined;
+  /** Asked before anything is compiled; false rejects the load with "not-admitted". */
+  readonly admit?: ((subject: Subject) => Promise<boolean>) | undefined;
 }
 
 /**
@@ -41,14 +46,36 @@ export interface LoadOptions extends DeviceOptions, DeliveryOptions {
  * compiled and warm. Everything is freed again when this rejects.
  */
 export async function load(location: PackageLocation, options: LoadOptions = {}): Promise<Model> {
-  const { signal } = options;
+  const { telemetry = SILENT } = options;
   const clock = new Stopwatch();
-  const source = await Package.open(location, options);
+  let model = "";
+  try {
+    const source = await Package.open(location, options);
+    model = source.manifest.name;
+    return await loadFrom(source, options, telemetry, clock);
+  } catch (cause) {
+    const code = cause instanceof WebinferError ? cause.code : "unknown";
+    telemetry.emit({ type: "failure", at: performance.now(), model, during: "load", code });
+    throw cause;
+  }
+}
+
+async function loadFrom(source: Package, options: LoadOptions, telemetry: Telemetry, clock: Stopwatch): Promise<Model> {
+  const { signal } = options;
+  const model = source.manifest.name;
+  const ended = (phase: LoadPhase, ms: number): void => {
+    telemetry.emit({ type: "phase", at: performance.now() - ms, ms, model, phase });
+  };
   const component = pickComponent(source.manifest.components, options.component);
   const manifestMs = clock.lap();
   const acquired = await acquireDevice(component.programs, options.tier, options);
   const { device } = acquired;
   const deviceMs = clock.lap();
+  const { vendor, architecture, isCpu } = acquired.adapter;
+  const subject: Subject = { vendor, architecture, software: isCpu, model, version: source.version };
+  telemetry.emit({ type: "adapter", at: performance.now(), ...subject });
+  ended("manifest", manifestMs);
+  ended("device", deviceMs);
   const memory = new DeviceMemory(device);
   let lost: GPUDeviceLostInfo | undefined;
   void device.lost.then((info) => {
@@ -56,17 +83,31 @@ export async function load(location: PackageLocation, options: LoadOptions = {})
   });
   try {
     throwIfAborted(signal);
+    if ((await options.admit?.(subject)) === false) {
+      const what = `${model} on adapters ${vendor} ${architecture}`;
+      throw new DeviceError("not-admitted", `${what} is turned off by the caller's \`admit\`; play without it`);
+    }
     const kernels = new Map(source.manifest.kernels.map((kernel) => [kernel.name, kernel]));
     const meter = new Meter(source, options.onProgress);
-    const pipelines = new Pipelines(device, source, { signal, onBytes: meter.add, cache: options.pipelineCache });
+    const pipelines = new Pipelines(device, source, {
+      signal,
+      onBytes: meter.add,
+      cache: options.pipelineCache,
+      telemetry,
+    });
     const sizes = new Sizes(component.symbols);
     const choice = await chooseProgram(device, acquired.shortlist, pipelines, kernels, sizes);
     const { program } = choice;
     const tierMs = clock.lap();
+    ended("tier", tierMs);
+    telemetry.emit({ type: "tier", at: performance.now(), model, tier: program.tier, reasons: choice.reasons });
     meter.start(neededBytes(source, component, program, kernels));
     const executor = new Executor(device, memory, program, kernels, sizes);
     await memory.settle();
-    const phases = await fillAndWarm(device, source, component, executor, pipelines, { signal, onBytes: meter.add });
+    const phases = await fillAndWarm(device, source, component, executor, pipelines, ended, {
+      signal,
+      onBytes: meter.add,
+    });
     await memory.settle();
     await source.remember();
     throwIfAborted(signal);
@@ -91,7 +132,31 @@ export async function load(location: PackageLocation, options: LoadOptions = {})
       delivery: source.delivery,
     };
     const costStore = options.costStore ?? defaultCostStore();
-    return new Model({ component, sizes, executor, memory, device, ownsDevice: acquired.owned, info, costStore });
+    const { store, manifest, networkBytes, storedBytes, retries } = source.delivery;
+    telemetry.emit({
+      type: "loaded",
+      at: performance.now() - timings.totalMs,
+      ms: timings.totalMs,
+      model,
+      dispatches: program.dispatches.length,
+      gpuBytes: program.plan.gpu_bytes,
+      store,
+      manifest,
+      networkBytes,
+      storedBytes,
+      retries,
+    });
+    return new Model({
+      component,
+      sizes,
+      executor,
+      memory,
+      device,
+      ownsDevice: acquired.owned,
+      info,
+      costStore,
+      telemetry,
+    });
   } catch (cause) {
     memory.dispose();
     if (acquired.owned) device.destroy();
@@ -108,6 +173,7 @@ async function fillAndWarm(
   component: Component,
   executor: Executor,
   pipelines: Pipelines,
+  ended: (phase: LoadPhase, ms: number) => void,
   options: WeightStreamOptions,
 ): Promise<Pick<LoadTimings, "compileMs" | "weightsMs" | "warmUpMs">> {
   const { program } = executor;
@@ -119,14 +185,19 @@ async function fillAndWarm(
   const warm = async (): Promise<Pick<LoadTimings, "compileMs" | "warmUpMs">> => {
     const compiled = await pipelines.all(program.dispatches.map((dispatch) => dispatch.kernel));
     const compileMs = clock.total();
+    ended("compile", compileMs);
     // The warm-up reads weights that are not there yet; what it computes is overwritten by the first run.
     await executor.bind(compiled);
     await executor.warmUp();
-    return { compileMs, warmUpMs: clock.total() - compileMs };
+    const warmUpMs = clock.total() - compileMs;
+    ended("warm-up", warmUpMs);
+    return { compileMs, warmUpMs };
   };
   const fill = async (): Promise<number> => {
     await streamWeights(device, source, component, executor, prepareKernels, { ...options, signal });
-    return clock.total();
+    const weightsMs = clock.total();
+    ended("weights", weightsMs);
+    return weightsMs;
   };
   const [warming, filling] = [warm(), fill()];
   try {

@@ -12,6 +12,7 @@ import type { Delivery } from "./package.js";
 import { encodeRead, finishRead, type PendingRead, type TensorRange } from "./readback.js";
 import { CostModel, CPU_RATES, GPU_RATES } from "./scheduling/costs.js";
 import { Slicer } from "./slicer.js";
+import type { Telemetry } from "./telemetry/events.js";
 import { elementCount, toArray, type DType, type TensorArray } from "./tensor.js";
 import type { AdapterInfo } from "./tier.js";
 import { profile, type Profile } from "./timing.js";
@@ -96,6 +97,7 @@ export interface ModelParts {
   readonly ownsDevice: boolean;
   readonly info: ModelInfo;
   readonly costStore: CostStore;
+  readonly telemetry: Telemetry;
 }
 
 /** Submits that the GPU has not finished: more would only add latency and stall the page. */
@@ -137,9 +139,9 @@ export class Model {
     this.outputs = parts.component.outputs;
     this.symbols = parts.component.symbols;
     this.device = parts.device;
-    const { device, memory, executor, costStore } = parts;
+    const { device, memory, executor, costStore, telemetry } = parts;
     const costs = new CostModel(executor.program.dispatches, this.info.adapter.isCpu ? CPU_RATES : GPU_RATES);
-    this.#slicer = new Slicer(device, memory, executor, costs);
+    this.#slicer = new Slicer(device, memory, executor, costs, this.info.name, telemetry);
     this.#costKey = costKey(this.info.adapter, this.info.name, executor.program);
     costStore.get(this.#costKey).then(
       (text) => {
@@ -147,6 +149,7 @@ export class Model {
       },
       () => undefined,
     );
+    this.#reportMemory();
     // Weak: a game's device outlives its models.
     const self = new WeakRef(this);
     void device.lost.then((info) => {
@@ -200,8 +203,14 @@ export class Model {
     if (signal?.aborted) job.cancel();
     const cancel = job.cancel.bind(job);
     signal?.addEventListener("abort", cancel);
-    const forget = (): void => signal?.removeEventListener("abort", cancel);
-    job.done.then(forget, forget);
+    const at = performance.now();
+    const end = (cause?: unknown): void => {
+      signal?.removeEventListener("abort", cancel);
+      this.#reportJob(at, cause);
+    };
+    job.done.then(() => {
+      end();
+    }, end);
     return job;
   }
 
@@ -296,6 +305,29 @@ export class Model {
   #lose(info: GPUDeviceLostInfo): void {
     this.#lost = info;
     this.#active?.fail(this.#unusable());
+    // Who disposes a model destroys its device on purpose.
+    if (this.#disposed) return;
+    const { reason } = info;
+    this.#parts.telemetry.emit({ type: "device-lost", at: performance.now(), model: this.info.name, reason });
+  }
+
+  #reportMemory(): void {
+    const { buffers, bytes, peakBytes } = this.memory();
+    const model = this.info.name;
+    this.#parts.telemetry.emit({ type: "memory", at: performance.now(), model, buffers, bytes, peakBytes });
+  }
+
+  /** A job that began at `at` has ended, by `cause` unless it is done. */
+  #reportJob(at: number, cause: unknown): void {
+    const now = performance.now();
+    const model = this.info.name;
+    const outcome = cause === undefined ? "done" : cause instanceof StoppedError ? "cancelled" : "failed";
+    this.#parts.telemetry.emit({ type: "job", at, ms: now - at, model, outcome });
+    if (outcome === "failed") {
+      const code = cause instanceof WebinferError ? cause.code : "unknown";
+      this.#parts.telemetry.emit({ type: "failure", at: now, model, during: "run", code });
+    }
+    this.#reportMemory();
   }
 
   #saveCosts(): void {

@@ -36,6 +36,8 @@ export interface Delivery {
   readonly manifest: "network" | "store" | "file";
   readonly networkBytes: number;
   readonly storedBytes: number;
+  /** Requests that were made again after they failed or were cut. */
+  readonly retries: number;
   /** What went wrong with the store and was worked around: evictions, damage, no room. */
   readonly notes: readonly string[];
 }
@@ -46,6 +48,9 @@ const HEALABLE: ReadonlySet<string> = new Set(["size-mismatch", "hash-mismatch",
 /** A package at a location. Holds no bytes but the manifest's: what `read` returns belongs to the caller. */
 export class Package {
   readonly manifest: Manifest;
+  /** SHA-256 of the manifest, in hex. It pins every file, and so tells versions apart. */
+  readonly version: string;
+  readonly #downloader: Downloader;
   readonly #source: Source;
   readonly #store: ContentStore | undefined;
   readonly #clock: DownloadClock;
@@ -60,7 +65,8 @@ export class Package {
     source: Source,
     store: ContentStore | undefined,
     clock: DownloadClock,
-    { bytes, manifest, from }: OpenedManifest,
+    downloader: Downloader,
+    { bytes, manifest, version, from }: OpenedManifest,
   ) {
     this.#source = source;
     this.#store = store;
@@ -68,6 +74,8 @@ export class Package {
     this.#manifestBytes = bytes;
     this.#manifestFrom = from;
     this.manifest = manifest;
+    this.version = version;
+    this.#downloader = downloader;
     this.#files = new Map(manifest.files.map((file) => [file.path, file]));
     this.#hashes = new Set(manifest.files.map((file) => file.sha256));
   }
@@ -83,7 +91,7 @@ export class Package {
     // Local files are at hand already.
     const wanted = source.url === undefined ? "none" : cache;
     const store = wanted === "none" ? undefined : new ContentStore(wanted === "auto" ? await openStore() : wanted);
-    return new Package(source, store, clock, await openManifest(source, store, signal));
+    return new Package(source, store, clock, downloader, await openManifest(source, store, signal));
   }
 
   /** Size that the manifest declares for `path`; throws "missing-file" when it is not listed. */
@@ -102,6 +110,7 @@ export class Package {
       manifest: this.#manifestFrom,
       networkBytes: this.#networkBytes,
       storedBytes: this.#storedBytes,
+      retries: this.#downloader.retries,
       notes: this.#store?.notes ?? [],
     };
   }
@@ -172,6 +181,7 @@ export class Package {
 interface OpenedManifest {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly manifest: Manifest;
+  readonly version: string;
   readonly from: Delivery["manifest"];
 }
 
@@ -184,13 +194,14 @@ async function openManifest(
   try {
     const { bytes, contentType } = await source.manifest({ signal, patient: remembered === undefined });
     const from = source.url === undefined ? "file" : "network";
-    return { bytes, manifest: parseManifest(bytes, source.name, contentType), from };
+    return { bytes, manifest: parseManifest(bytes, source.name, contentType), version: await sha256(bytes), from };
   } catch (cause) {
     // Only a server that is out of reach (a failed request is the cause, an answer has none): what it answers is never
     // overruled by what it once answered.
     const unreachable = cause instanceof PackageError && cause.code === "fetch" && cause.cause !== undefined;
     if (remembered === undefined || !unreachable) throw cause;
-    return { bytes: remembered, manifest: parseManifest(remembered, source.name, ""), from: "store" };
+    const manifest = parseManifest(remembered, source.name, "");
+    return { bytes: remembered, manifest, version: await sha256(remembered), from: "store" };
   }
 }
 

@@ -3,6 +3,7 @@
 import { GpuError } from "./errors.js";
 import type { Kernel } from "./generated/manifest.js";
 import type { Package } from "./package.js";
+import { SILENT, type Telemetry } from "./telemetry/events.js";
 import { ShaderStage } from "./webgpu_flags.js";
 
 /** A kernel ready to dispatch: storage bindings come first in the layout, then the uniform struct. */
@@ -44,19 +45,26 @@ export class Pipelines {
   readonly #signal: AbortSignal | undefined;
   readonly #onBytes: ((count: number) => void) | undefined;
   readonly #cache: PipelineCache | undefined;
+  readonly #telemetry: Telemetry;
   readonly #kernels: ReadonlyMap<string, Kernel>;
   readonly #compiled = new Map<string, Promise<CompiledKernel>>();
 
   constructor(
     device: GPUDevice,
     source: Package,
-    options: { signal?: AbortSignal | undefined; onBytes?: (count: number) => void; cache?: PipelineCache | undefined },
+    options: {
+      signal?: AbortSignal | undefined;
+      onBytes?: (count: number) => void;
+      cache?: PipelineCache | undefined;
+      telemetry?: Telemetry;
+    },
   ) {
     this.#device = device;
     this.#package = source;
     this.#signal = options.signal;
     this.#onBytes = options.onBytes;
     this.#cache = options.cache;
+    this.#telemetry = options.telemetry ?? SILENT;
     this.#kernels = new Map(source.manifest.kernels.map((kernel) => [kernel.name, kernel]));
   }
 
@@ -86,6 +94,7 @@ export class Pipelines {
   async #compile(kernel: Kernel): Promise<CompiledKernel> {
     const bytes = await this.#package.read(kernel.file, { signal: this.#signal, onBytes: this.#onBytes });
     const device = this.#device;
+    const at = performance.now();
     device.pushErrorScope("validation");
     const wgsl = new TextDecoder().decode(bytes);
     const shader = device.createShaderModule({ label: kernel.name, code: wgsl });
@@ -100,7 +109,12 @@ export class Pipelines {
     pipeline.catch(() => undefined);
     const invalid = await scope;
     try {
-      if (invalid === null) return { kernel, layout, wgsl, pipeline: await pipeline };
+      if (invalid === null) {
+        const compiled = { kernel, layout, wgsl, pipeline: await pipeline };
+        const ms = performance.now() - at;
+        this.#telemetry.emit({ type: "compile", at, ms, model: this.#package.manifest.name, kernel: kernel.name });
+        return compiled;
+      }
     } catch (cause) {
       throw await refusal(kernel, shader, cause instanceof Error ? cause.message : String(cause), cause);
     }

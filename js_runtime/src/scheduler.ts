@@ -5,6 +5,7 @@ import { computePressure, type PressureSource } from "./pressure.js";
 import { Governor, type GovernorOptions } from "./scheduling/governor.js";
 import { order, type Candidate } from "./scheduling/policy.js";
 import type { Slice } from "./slicer.js";
+import { SILENT, type Telemetry } from "./telemetry/events.js";
 
 /** What the scheduler needs of a job. */
 export type FrameJob = Pick<Job<unknown>, "state" | "remainingMs" | "nextMs" | "wantsFence" | "encode">;
@@ -16,6 +17,8 @@ export interface SchedulerOptions extends GovernorOptions {
   readonly clock?: (() => number) | undefined;
   /** Where the device's load is told; default the Compute Pressure API. */
   readonly pressure?: PressureSource | undefined;
+  /** Where an event per frame goes; default nowhere. */
+  readonly telemetry?: Telemetry | undefined;
 }
 
 export interface JobOptions {
@@ -61,6 +64,7 @@ export class FrameScheduler {
   readonly #clock: () => number;
   readonly #maxFramesInFlight: number;
   readonly #stopPressure: () => void;
+  readonly #telemetry: Telemetry;
   readonly #entries = new Map<FrameJob, Entry>();
   #inFlight = 0;
   /** The last frame's work went into the engine's encoder, which has been submitted by the next frame. */
@@ -73,6 +77,7 @@ export class FrameScheduler {
     this.#governor = new Governor(options);
     this.#clock = options.clock ?? ((): number => performance.now());
     this.#maxFramesInFlight = options.maxFramesInFlight ?? 2;
+    this.#telemetry = options.telemetry ?? SILENT;
     this.#stopPressure = (options.pressure ?? computePressure)((state) => {
       this.#governor.pressure(state);
     });
@@ -97,6 +102,30 @@ export class FrameScheduler {
 
   /** Call once a frame. Encodes slices up to the budget, at least one piece of the most urgent job that can go on. */
   frame({ now = this.#clock(), encoder }: FrameOptions = {}): FrameReport {
+    const start = this.#clock();
+    const report = this.#frame(now, encoder);
+    const { budgetMs, predictedMs, dispatches, saturated } = report;
+    this.#telemetry.emit({
+      type: "frame",
+      at: now,
+      encodeMs: this.#clock() - start,
+      targetMs: this.#governor.targetMs,
+      budgetMs,
+      predictedMs,
+      dispatches,
+      jobs: this.#entries.size,
+      saturated,
+    });
+    return report;
+  }
+
+  /** Stop listening to the device's load, and let all jobs go. */
+  dispose(): void {
+    this.#stopPressure();
+    this.#entries.clear();
+  }
+
+  #frame(now: number, encoder: GPUCommandEncoder | undefined): FrameReport {
     if (this.#unfenced) this.#fence(now, []);
     this.#governor.frame(now, this.#busy || this.#inFlight > 0);
     this.#busy = false;
@@ -116,12 +145,6 @@ export class FrameScheduler {
     else this.#unfenced = true;
     const dispatches = slices.reduce((sum, slice) => sum + slice.dispatches, 0);
     return { ...idle, predictedMs: total(slices), dispatches, jobs: slices.length };
-  }
-
-  /** Stop listening to the device's load, and let all jobs go. */
-  dispose(): void {
-    this.#stopPressure();
-    this.#entries.clear();
   }
 
   #ready(now: number): readonly Entry[] {

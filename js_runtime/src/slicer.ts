@@ -3,9 +3,10 @@
 import type { Executor } from "./executor.js";
 import type { DeviceMemory } from "./memory.js";
 import { longestAxis, Parts } from "./parts.js";
-import type { CostModel, Share } from "./scheduling/costs.js";
+import type { Clock, CostModel, Share } from "./scheduling/costs.js";
 import { cutSlice, remainingMs, smallestMs, type Cursor, type Cut, type Work } from "./scheduling/slice.js";
 import { SliceTimer } from "./slice_timer.js";
+import type { SlicePiece, Telemetry } from "./telemetry/events.js";
 
 /** What was encoded: how much, and how long it should take. Nothing where the job cannot go on now. */
 export interface Slice {
@@ -32,6 +33,8 @@ export class Slicer {
   readonly #executor: Executor;
   readonly #parts: Parts;
   readonly #timer: SliceTimer;
+  readonly #model: string;
+  readonly #telemetry: Telemetry;
   readonly #largest: Float64Array;
   readonly #work: Work;
   readonly #cursor: Cursor = { dispatch: 0, units: 0 };
@@ -40,7 +43,16 @@ export class Slicer {
   #unmeasured = 0;
 
   /** The executor's sizes must be at their maxima. */
-  constructor(device: GPUDevice, memory: DeviceMemory, executor: Executor, costs: CostModel) {
+  constructor(
+    device: GPUDevice,
+    memory: DeviceMemory,
+    executor: Executor,
+    costs: CostModel,
+    model: string,
+    telemetry: Telemetry,
+  ) {
+    this.#model = model;
+    this.#telemetry = telemetry;
     this.costs = costs;
     this.#device = device;
     this.#executor = executor;
@@ -74,7 +86,7 @@ export class Slicer {
       await this.restart();
       while (!this.ended) {
         const cut = this.cut(MEASURED_MS, Infinity);
-        await this.#submit((encoder) => this.encode(encoder, cut));
+        await this.#submit((encoder) => this.encode(encoder, cut, MEASURED_MS));
       }
     }
     const heavy = new Map<string, number>();
@@ -86,7 +98,7 @@ export class Slicer {
     for (const dispatch of heavy.values()) {
       if (this.#units(dispatch) <= 1) continue;
       const piece = { dispatch, first: 0, count: 1, whole: false };
-      await this.#submit((encoder) => this.encode(encoder, { pieces: [piece], predictedMs: 0 }));
+      await this.#submit((encoder) => this.encode(encoder, { pieces: [piece], predictedMs: 0 }, budgetMs));
     }
   }
 
@@ -121,11 +133,18 @@ export class Slicer {
     return cutSlice(this.#work, this.#cursor, this.costs.trusted ? budgetMs : budgetMs * CAUTION, divideAboveMs);
   }
 
-  /** Encode a slice as one pass. */
-  encode(encoder: GPUCommandEncoder, { pieces, predictedMs }: Cut): Slice {
+  /** Encode a slice as one pass; `budgetMs` is what the caller wanted it to take. */
+  encode(encoder: GPUCommandEncoder, { pieces, predictedMs }: Cut, budgetMs: number): Slice {
     if (pieces.length === 0) return EMPTY_SLICE;
-    const shares: Share[] = [];
-    const timing = this.#timer.begin((ms) => this.costs.learn(shares, ms, "timestamp"));
+    const at = performance.now();
+    const shares: (Share & SlicePiece)[] = [];
+    const measured = (ms: number, clock: Clock): boolean => {
+      if (!this.costs.learn(shares, ms, clock)) return false;
+      const model = this.#model;
+      this.#telemetry.emit({ type: "slice", at, ms, model, clock, budgetMs, predictedMs, pieces: shares });
+      return true;
+    };
+    const timing = this.#timer.begin((ms) => measured(ms, "timestamp"));
     const pass = encoder.beginComputePass({ label: "webinfer slice", ...timing?.writes });
     for (const { dispatch, first, count, whole } of pieces) {
       const bound = this.#executor.dispatches[dispatch];
@@ -133,7 +152,8 @@ export class Slicer {
       const { kernel, pipeline, bindGroup, workgroups } = bound;
       const axis = longestAxis(workgroups);
       const part = whole ? 1 : count / workgroups[axis];
-      shares.push({ dispatch, share: this.#share(dispatch) * part });
+      const share = this.#share(dispatch) * part;
+      shares.push({ dispatch, share, kernel, ms: this.costs.ms(dispatch) * share });
       if (whole) {
         pass.setPipeline(pipeline);
         pass.setBindGroup(0, bindGroup);
@@ -147,7 +167,7 @@ export class Slicer {
     this.#unmeasured += 1;
     const learn = (ms: number): void => {
       this.#unmeasured = 0;
-      if (!this.#timer.available) this.costs.learn(shares, ms - (this.#fenceMs ?? 0), "wall");
+      if (!this.#timer.available) measured(ms - (this.#fenceMs ?? 0), "wall");
     };
     return { dispatches: pieces.length, predictedMs, learn };
   }

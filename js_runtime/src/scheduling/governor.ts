@@ -65,6 +65,11 @@ export class Governor {
     return this.#mean ?? this.#target ?? 1000 / 60;
   }
 
+  /** Milliseconds between frames that the game wants, or reaches without inference. */
+  get targetMs(): number {
+    return this.#target ?? this.frameMs;
+  }
+
   /** Note the device's load. */
   pressure(state: Pressure): void {
     this.#pressure = state;

@@ -1,0 +1,90 @@
+// Collects what is to be sent, sends it in batches, and tries again later with growing pauses.
+
+/** What became of a batch: so many from its begin are done with, and the rest may be tried again after a pause. */
+export interface Sent {
+  readonly taken: number;
+  /** As the server asks. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+export interface BatchOptions {
+  /** Longest that something waits; default 10,000. */
+  readonly intervalMs?: number | undefined;
+  /** Sent at once when so many wait; default 100. */
+  readonly batchSize?: number | undefined;
+  /** The oldest are dropped beyond that; default 1,000. */
+  readonly capacity?: number | undefined;
+  /** For the jitter of pauses. */
+  readonly random?: (() => number) | undefined;
+}
+
+const FIRST_PAUSE_MS = 5000;
+const LONGEST_PAUSE_MS = 300_000;
+
+/** A queue in front of a server. */
+export class Batch<T> {
+  readonly #send: (items: readonly T[], hiding: boolean) => Promise<Sent>;
+  readonly #intervalMs: number;
+  readonly #batchSize: number;
+  readonly #capacity: number;
+  readonly #random: () => number;
+  readonly #waiting: T[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #sending = false;
+  #failures = 0;
+  #dropped = 0;
+
+  /** `send` takes at most `batchSize` items and must not reject. */
+  constructor(send: (items: readonly T[], hiding: boolean) => Promise<Sent>, options: BatchOptions) {
+    this.#send = send;
+    this.#intervalMs = options.intervalMs ?? 10_000;
+    this.#batchSize = options.batchSize ?? 100;
+    this.#capacity = options.capacity ?? 1000;
+    this.#random = options.random ?? Math.random;
+  }
+
+  /** Items that found no room. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  add(item: T): void {
+    if (this.#waiting.length >= this.#capacity) {
+      this.#waiting.shift();
+      this.#dropped += 1;
+    }
+    this.#waiting.push(item);
+    if (this.#waiting.length >= this.#batchSize && this.#failures === 0) void this.flush(false);
+    else this.#timer ??= setTimeout(() => void this.flush(false), this.#intervalMs);
+  }
+
+  /** Send everything now, until the server asks for a pause. */
+  async flush(hiding: boolean): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    // What waits goes out after what is on its way; a page that goes cannot wait for that.
+    if (this.#sending && !hiding) {
+      this.#schedule(this.#intervalMs);
+      return;
+    }
+    this.#sending = true;
+    while (this.#waiting.length > 0) {
+      const items = this.#waiting.splice(0, this.#batchSize);
+      const { taken, retryAfterMs = 0 } = await this.#send(items, hiding);
+      if (taken === items.length) {
+        this.#failures = 0;
+        continue;
+      }
+      this.#waiting.unshift(...items.slice(taken));
+      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS);
+      this.#failures += 1;
+      this.#schedule(Math.max(pauseMs * (0.5 + this.#random() / 2), retryAfterMs));
+      break;
+    }
+    this.#sending = false;
+  }
+
+  #schedule(ms: number): void {
+    if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => void this.flush(false), ms);
+  }
+}

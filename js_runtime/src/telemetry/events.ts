@@ -1,0 +1,166 @@
+// What the runtime reports about itself: one typed stream. Only types and an object that drops everything: the core pays nothing.
+
+import type { ErrorCode } from "../errors.js";
+
+/** The class of an adapter and the version of a package: all that is ever told about where an event comes from. */
+export interface Subject {
+  readonly vendor: string;
+  readonly architecture: string;
+  /** Shaders run on the CPU: a fallback adapter, or a software rasterizer. */
+  readonly software: boolean;
+  /** Name of the package. */
+  readonly model: string;
+  /** SHA-256 of the package's manifest, in hex. */
+  readonly version: string;
+}
+
+export type LoadPhase = "manifest" | "device" | "tier" | "compile" | "weights" | "warm-up";
+
+/** A part of a dispatch in a slice; `ms` is predicted, and says how the measured time divides. */
+export interface SlicePiece {
+  readonly kernel: string;
+  readonly ms: number;
+}
+
+/**
+ * All events. `at` is when it began, on the clock of `performance.now()`; `ms` how long it took. Never a name, a URL, a
+ * message or a device string: they could tell one player from another.
+ */
+export type RuntimeEvent =
+  | ({ readonly type: "adapter"; readonly at: number } & Subject)
+  | {
+      readonly type: "phase";
+      readonly at: number;
+      readonly ms: number;
+      readonly model: string;
+      readonly phase: LoadPhase;
+    }
+  | {
+      readonly type: "compile";
+      readonly at: number;
+      readonly ms: number;
+      readonly model: string;
+      readonly kernel: string;
+    }
+  | {
+      readonly type: "tier";
+      readonly at: number;
+      readonly model: string;
+      readonly tier: string;
+      readonly reasons: readonly string[];
+    }
+  | {
+      readonly type: "loaded";
+      readonly at: number;
+      readonly ms: number;
+      readonly model: string;
+      readonly dispatches: number;
+      readonly gpuBytes: number;
+      /** Kind of the store, and where the manifest came from. */
+      readonly store: string;
+      readonly manifest: string;
+      readonly networkBytes: number;
+      readonly storedBytes: number;
+      /** Requests that were made again. */
+      readonly retries: number;
+    }
+  | {
+      readonly type: "memory";
+      readonly at: number;
+      readonly model: string;
+      readonly buffers: number;
+      readonly bytes: number;
+      readonly peakBytes: number;
+    }
+  | {
+      readonly type: "job";
+      readonly at: number;
+      readonly ms: number;
+      readonly model: string;
+      readonly outcome: "done" | "cancelled" | "failed";
+    }
+  | {
+      /** A slice whose time is known; `at` is when it was encoded. */
+      readonly type: "slice";
+      readonly at: number;
+      readonly ms: number;
+      readonly model: string;
+      readonly clock: "timestamp" | "wall";
+      readonly budgetMs: number;
+      readonly predictedMs: number;
+      readonly pieces: readonly SlicePiece[];
+    }
+  | {
+      /** One call of `FrameScheduler.frame`. */
+      readonly type: "frame";
+      readonly at: number;
+      /** Milliseconds that encoding took on the CPU. */
+      readonly encodeMs: number;
+      /** Milliseconds between frames that the game wants, or reaches by itself. */
+      readonly targetMs: number;
+      readonly budgetMs: number;
+      readonly predictedMs: number;
+      readonly dispatches: number;
+      /** Jobs that have not ended. */
+      readonly jobs: number;
+      readonly saturated: boolean;
+    }
+  | { readonly type: "device-lost"; readonly at: number; readonly model: string; readonly reason: string }
+  | {
+      /** What a caller saw rejected; "out-of-memory" is one of the codes. `model` is empty before the manifest is there. */
+      readonly type: "failure";
+      readonly at: number;
+      readonly model: string;
+      readonly during: "load" | "run";
+      readonly code: ErrorCode | "unknown";
+    };
+
+/** Where the runtime's events go. Give `load` and `FrameScheduler` the same one. */
+export interface Telemetry {
+  /** Called from within frames: must be quick, and must not throw. */
+  emit(event: RuntimeEvent): void;
+}
+
+/** The default: nothing is kept, nothing is sent. */
+export const SILENT: Telemetry = { emit: () => undefined };
+
+/** What happens too often to be sent one by one. */
+type Frequent = "compile" | "memory" | "job" | "slice" | "frame";
+
+/** Times of what happened in a stretch of play: events "slice", "frame", "job" and "memory" in one. */
+export interface WindowEvent {
+  readonly type: "window";
+  readonly at: number;
+  readonly ms: number;
+  readonly slices: number;
+  readonly sliceP50Ms: number;
+  readonly sliceP95Ms: number;
+  readonly sliceP99Ms: number;
+  /** Slices that took longer than their budget, and by how much the worst did. */
+  readonly slicesOverBudget: number;
+  readonly overshootMaxMs: number;
+  readonly frames: number;
+  /** Frames in which inference had a part, and frames that the display had to do without after those. */
+  readonly framesInferring: number;
+  readonly framesDropped: number;
+  readonly framesSaturated: number;
+  readonly jobsDone: number;
+  readonly jobsCancelled: number;
+  readonly jobsFailed: number;
+  readonly memoryBytes: number;
+  readonly memoryPeakBytes: number;
+}
+
+/** Compile times of a load: events "compile" in one. */
+export interface CompilesEvent {
+  readonly type: "compiles";
+  readonly at: number;
+  readonly model: string;
+  readonly kernels: number;
+  readonly compileP50Ms: number;
+  readonly compileMaxMs: number;
+  readonly slowestKernel: string;
+}
+
+/** What sinks get. */
+export type ReportedEvent = Exclude<RuntimeEvent, { readonly type: Frequent }> | WindowEvent | CompilesEvent;

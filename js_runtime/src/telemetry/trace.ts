@@ -1,0 +1,190 @@
+// Records a session and writes it as a Chrome trace, which ui.perfetto.dev and chrome://tracing open.
+
+import type { Profile, RuntimeEvent } from "../index.js";
+import type { Observer } from "./stream.js";
+
+/** One entry of `traceEvents`, in microseconds (Trace Event Format, Google, 2016). */
+export interface TraceEvent {
+  readonly name: string;
+  readonly cat: string;
+  readonly ph: "M" | "X" | "b" | "e" | "C" | "i";
+  readonly ts: number;
+  readonly pid: number;
+  readonly tid: number;
+  readonly dur?: number;
+  readonly id?: string;
+  readonly s?: "g";
+  readonly args?: Readonly<Record<string, unknown>>;
+}
+
+const PAGE = 1;
+const GPU = 2;
+/** Tracks by process: [pid, tid, name]. */
+const TRACKS = [
+  [PAGE, 1, "frames"],
+  [PAGE, 2, "encoding"],
+  [GPU, 1, "slices"],
+  [GPU, 2, "kernels"],
+  [GPU, 3, "profile"],
+] as const;
+
+/** Longer gaps are no frames. */
+const GAP_MS = 1000;
+
+interface Recorded {
+  readonly at: number;
+  readonly profile: Profile;
+}
+
+/**
+ * Keeps the last `capacity` events. WebGPU does not tell when on the page's clock a pass ran: slices lie where they were
+ * encoded, or after the one before, and are as long as they were measured. In them, kernels share that time as predicted;
+ * only those of a profile were measured one by one.
+ */
+export class TraceRecorder implements Observer {
+  readonly #capacity: number;
+  readonly #profiles: Recorded[] = [];
+  #events: RuntimeEvent[] = [];
+
+  constructor({ capacity = 50_000 }: { readonly capacity?: number } = {}) {
+    this.#capacity = capacity;
+  }
+
+  observe(event: RuntimeEvent): void {
+    this.#events.push(event);
+    // Halved rather than shifted, which would cost every frame something.
+    if (this.#events.length > this.#capacity * 2) this.#events = this.#events.slice(-this.#capacity);
+  }
+
+  /** Add what `model.profile` measured just now: a track of exact times. */
+  profile(profile: Profile): void {
+    const ms = profile.dispatches.reduce((sum, dispatch) => sum + dispatch.ms, 0);
+    this.#profiles.push({ at: performance.now() - ms, profile });
+  }
+
+  /** The JSON text of the trace. */
+  export(): string {
+    const events = this.#events.slice(-this.#capacity).sort((a, b) => a.at - b.at);
+    const trace = [...names(), ...pageEvents(events), ...gpuEvents(events), ...profileEvents(this.#profiles)];
+    trace.sort((a, b) => a.ts - b.ts);
+    return JSON.stringify({ traceEvents: trace, displayTimeUnit: "ms" });
+  }
+}
+
+function names(): readonly TraceEvent[] {
+  const meta = (name: string, pid: number, tid: number, args: TraceEvent["args"] & object): TraceEvent => ({
+    name,
+    cat: "__metadata",
+    ph: "M",
+    ts: 0,
+    pid,
+    tid,
+    args,
+  });
+  return [
+    meta("process_name", PAGE, 0, { name: "page (CPU)" }),
+    meta("process_name", GPU, 0, { name: "GPU" }),
+    ...TRACKS.flatMap(([pid, tid, name]) => [
+      meta("thread_name", pid, tid, { name }),
+      meta("thread_sort_index", pid, tid, { sort_index: tid }),
+    ]),
+  ];
+}
+
+function pageEvents(events: readonly RuntimeEvent[]): readonly TraceEvent[] {
+  const trace: TraceEvent[] = [];
+  const common = { pid: PAGE, tid: 0 };
+  let frame: Extract<RuntimeEvent, { readonly type: "frame" }> | undefined;
+  // These overlap: each is a slice on an asynchronous track.
+  const span = (cat: string, name: string, { at, ms }: { readonly at: number; readonly ms: number }): void => {
+    const id = String(trace.length);
+    trace.push({ ...common, name, cat, ph: "b", ts: micro(at), id });
+    trace.push({ ...common, name, cat, ph: "e", ts: micro(at + ms), id });
+  };
+  const instant = (name: string, at: number, args: object): void => {
+    trace.push({ ...common, name, cat: "webinfer", ph: "i", s: "g", ts: micro(at), args: { ...args } });
+  };
+  const counter = (name: string, at: number, args: Readonly<Record<string, number>>): void => {
+    trace.push({ ...common, name, cat: "webinfer", ph: "C", ts: micro(at), args });
+  };
+  for (const event of events) {
+    switch (event.type) {
+      case "phase":
+        span("load", `${event.model}: ${event.phase}`, event);
+        break;
+      case "compile":
+        span("compile", `compile ${event.kernel}`, event);
+        break;
+      case "job":
+        span("job", `job ${event.model} (${event.outcome})`, event);
+        break;
+      case "memory":
+        counter(`memory ${event.model}`, event.at, { bytes: event.bytes });
+        break;
+      case "frame": {
+        const { dispatches, jobs, predictedMs, saturated, budgetMs } = event;
+        counter("budget", event.at, { ms: budgetMs });
+        const args = { dispatches, jobs, predictedMs, saturated };
+        const encoding = { name: "encode", cat: "frame", ph: "X", ts: micro(event.at), pid: PAGE, tid: 2 } as const;
+        if (dispatches > 0) trace.push({ ...encoding, dur: micro(event.encodeMs), args });
+        if (frame !== undefined && event.at - frame.at < GAP_MS) {
+          const ts = micro(frame.at);
+          trace.push({ name: "frame", cat: "frame", ph: "X", ts, dur: micro(event.at) - ts, pid: PAGE, tid: 1 });
+        }
+        frame = event;
+        break;
+      }
+      case "adapter":
+      case "tier":
+      case "loaded":
+      case "device-lost":
+      case "failure":
+        instant(event.type, event.at, event);
+        break;
+      case "slice":
+        break;
+    }
+  }
+  return trace;
+}
+
+function gpuEvents(events: readonly RuntimeEvent[]): readonly TraceEvent[] {
+  const trace: TraceEvent[] = [];
+  let end = 0;
+  for (const event of events) {
+    if (event.type !== "slice") continue;
+    const { ms, model, clock, budgetMs, predictedMs, pieces } = event;
+    const ts = Math.max(micro(event.at), end);
+    end = ts + micro(ms);
+    const args = { model, clock, budgetMs, predictedMs, dispatches: pieces.length };
+    trace.push({ name: `slice ${model}`, cat: "slice", ph: "X", ts, dur: end - ts, pid: GPU, tid: 1, args });
+    const predicted = pieces.reduce((sum, piece) => sum + piece.ms, 0);
+    const shares = pieces.map((piece) => ({ ...piece, ms: predicted > 0 ? (ms * piece.ms) / predicted : 0 }));
+    trace.push(...inARow(shares, ts, "kernel", 2));
+  }
+  return trace;
+}
+
+function profileEvents(profiles: readonly Recorded[]): readonly TraceEvent[] {
+  return profiles.flatMap(({ at, profile }) => inARow(profile.dispatches, micro(at), "profile", 3));
+}
+
+function inARow(
+  kernels: readonly { readonly kernel: string; readonly node?: string; readonly ms: number }[],
+  start: number,
+  cat: string,
+  tid: number,
+): readonly TraceEvent[] {
+  let ts = start;
+  return kernels.map(({ kernel, node, ms }) => {
+    const begin = ts;
+    ts = begin + micro(ms);
+    const args = node === undefined ? {} : { node };
+    return { name: kernel, cat, ph: "X", ts: begin, dur: ts - begin, pid: GPU, tid, args };
+  });
+}
+
+/** Nanoseconds are kept, as the third decimal: what is cut off would let neighbours overlap. */
+function micro(ms: number): number {
+  return Math.round(ms * 1e6) / 1000;
+}
