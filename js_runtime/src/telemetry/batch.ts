@@ -30,7 +30,7 @@ export class Batch<T> {
   readonly #random: () => number;
   readonly #waiting: T[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #sending = false;
+  #sending: Promise<void> | undefined;
   #failures = 0;
   #dropped = 0;
 
@@ -49,25 +49,23 @@ export class Batch<T> {
   }
 
   add(item: T): void {
-    if (this.#waiting.length >= this.#capacity) {
-      this.#waiting.shift();
-      this.#dropped += 1;
-    }
     this.#waiting.push(item);
+    this.#makeRoom();
     if (this.#waiting.length >= this.#batchSize && this.#failures === 0) void this.flush(false);
     else this.#timer ??= setTimeout(() => void this.flush(false), this.#intervalMs);
   }
 
-  /** Send everything now, until the server asks for a pause. */
-  async flush(hiding: boolean): Promise<void> {
+  /** Send everything now, until the server asks for a pause. A page that goes does not wait for what is on its way. */
+  flush(hiding: boolean): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // What waits goes out after what is on its way; a page that goes cannot wait for that.
-    if (this.#sending && !hiding) {
-      this.#schedule(this.#intervalMs);
-      return;
-    }
-    this.#sending = true;
+    if (this.#sending !== undefined && !hiding) return this.#sending;
+    if (this.#waiting.length === 0) return Promise.resolve();
+    this.#sending = this.#drain(hiding);
+    return this.#sending;
+  }
+
+  async #drain(hiding: boolean): Promise<void> {
     while (this.#waiting.length > 0) {
       const items = this.#waiting.splice(0, this.#batchSize);
       const { taken, retryAfterMs = 0 } = await this.#send(items, hiding);
@@ -76,15 +74,20 @@ export class Batch<T> {
         continue;
       }
       this.#waiting.unshift(...items.slice(taken));
+      this.#makeRoom();
       const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS);
       this.#failures += 1;
-      this.#schedule(Math.max(pauseMs * (0.5 + this.#random() / 2), retryAfterMs));
+      clearTimeout(this.#timer);
+      const waitMs = Math.max(pauseMs * (0.5 + this.#random() / 2), retryAfterMs);
+      this.#timer = setTimeout(() => void this.flush(false), waitMs);
       break;
     }
-    this.#sending = false;
+    this.#sending = undefined;
   }
 
-  #schedule(ms: number): void {
-    if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => void this.flush(false), ms);
+  #makeRoom(): void {
+    const excess = Math.max(0, this.#waiting.length - this.#capacity);
+    this.#waiting.splice(0, excess);
+    this.#dropped += excess;
   }
 }

@@ -67,7 +67,7 @@ export class TelemetryStream implements Telemetry {
     this.sampled = this.#sinks.length > 0 && random() < sampleRate;
     this.#killSwitch = options.killSwitch;
     this.#summary = new Summary(options.windowMs ?? 30_000);
-    this.#stopHide = hide(() => void this.flush(true));
+    this.#stopHide = this.sampled ? hide(() => void this.flush(true)) : (): void => undefined;
   }
 
   /** What observers and sinks threw; each is left out from then on. */
