@@ -23,7 +23,7 @@ from webinfer.passes.contract import Stage
 from webinfer.passes.finish import Finish
 from webinfer.passes.fix_dims import FixDims, FixShapes
 from webinfer.passes.float_types import FloatTypes
-from webinfer.passes.fold import Fold
+from webinfer.passes.fold import RANDOM, Fold
 from webinfer.passes.fuse import Fuse, Outline
 from webinfer.passes.legalize import Legalize
 from webinfer.passes.lower import lower
@@ -94,8 +94,9 @@ def export(
             track.run(stage, model)
         track.begin("measure quality")
         error = _quality(original, model)
-        track.end(f"measure quality: largest error against the source {error.value:.3g} ({chosen})")
-        if error.value <= BARS[chosen] or chosen == precisions[-1]:
+        found = "not comparable, it draws random numbers" if error is None else f"largest error {error.value:.3g}"
+        track.end(f"measure quality: against the source {found} ({chosen})")
+        if (error is not None and error.value <= BARS[chosen]) or chosen == precisions[-1]:
             break
     tiers = tiers_for(target, chosen)
     track.begin("lower, plan, package")
@@ -105,7 +106,7 @@ def export(
         name=Path(source).stem,
         target=target,
         provenance=_provenance(opened, licences),
-        quality={chosen: error},
+        quality={} if error is None else {chosen: error},
     )
     track.end(f"lower, plan, package: {len(tiers)} tiers, {len(files)} files")
     track.begin("write")
@@ -205,8 +206,13 @@ def _dtype(dtype: ir.DataType) -> str:
     return {"FLOAT": "float32", "DOUBLE": "float64"}.get(dtype.name, dtype.name.lower())
 
 
-def _quality(original: Reference, model: ir.Model) -> manifest.Quality:
-    """Largest absolute error of `model` against the untouched source file, on ONNX Runtime CPU."""
+def _quality(original: Reference, model: ir.Model) -> manifest.Quality | None:
+    """Largest absolute error of `model` against the untouched source file, on ONNX Runtime CPU.
+
+    None for a model that draws random numbers: no two runtimes draw the same.
+    """
+    if any(node.op_type in RANDOM for node in model.graph.all_nodes()):
+        return None
     worst = 0.0
     specs = [_spec(v) for v in model.graph.inputs]
     compiled = Reference(ir.to_proto(model))

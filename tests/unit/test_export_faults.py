@@ -313,3 +313,11 @@ def test_the_error_is_a_document_with_json(tmp_path: Path, capsys: pytest.Captur
     assert call(*words(no_onnx(tmp_path), tmp_path / "p", "--json")) == 2
     assert json.loads(capsys.readouterr().out)["error"]["type"] == "SourceError"
     assert not (tmp_path / "p" / MANIFEST).exists()
+
+
+def test_random_numbers_cannot_be_compared(tmp_path: Path) -> None:
+    source = model(tmp_path, "g (float[4, 4] x) => (float[4, 4] y) { r = RandomNormalLike(x) y = Add(x, r) }")
+    assert call(*words(source, tmp_path / "p")) == 0
+    package = read_package(tmp_path / "p")
+    assert package.quality == {}
+    assert package.components[0].programs[0].precision == "fp32"

@@ -28,7 +28,7 @@ from webinfer.symbols import Sym
 # onnxscript folds with Python kernels; larger sizes go to ONNX Runtime, which is what the source is compared with.
 _SMALL_INPUT, _SMALL_OUTPUT = 1024, 8192
 _LARGEST_RESULT = 64 << 20  # bytes; a larger constant costs more to download than to compute
-_RANDOM = frozenset(
+RANDOM = frozenset(
     {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial"}
 )
 _VIEWS = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze"})
@@ -197,7 +197,7 @@ def _fold_large(model: ir.Model) -> int:
     for node in model.graph:
         fixed = all(_is_constant(v) or v in constant for v in node.inputs)
         bounded = all(_bytes(o) <= _LARGEST_RESULT for o in node.outputs)
-        if fixed and bounded and not node.domain and node.op_type not in _RANDOM:
+        if fixed and bounded and not node.domain and node.op_type not in RANDOM:
             nodes.append(node)
             constant.update(node.outputs)
     results = [
