@@ -1,4 +1,4 @@
-// What leaves the page: batches and their pauses, beacons, and OTLP/HTTP JSON against a local collector.
+// What leaves the page: batches and their pauses, beacons, and OTLP/HTTP JSON, against a local server.
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -142,6 +142,29 @@ describe("beacons", () => {
     expect(records.flat()).toEqual(written);
   });
 
+  test("go through the browser's navigator", async () => {
+    class Beacons {
+      readonly #urls: string[] = [];
+
+      // Throws like the browser's where it is called as a function of its own.
+      sendBeacon(url: string): boolean {
+        this.#urls.push(url);
+        return true;
+      }
+
+      get urls(): readonly string[] {
+        return this.#urls;
+      }
+    }
+    const navigator = new Beacons();
+    vi.stubGlobal("navigator", navigator);
+    const sink = new BeaconSink("/telemetry");
+    sink.write(tier);
+    await sink.flush(true);
+    vi.unstubAllGlobals();
+    expect(navigator.urls).toEqual(["/telemetry"]);
+  });
+
   test("what the browser refuses waits; what no beacon holds is left out", async () => {
     const refused = await beacons([tier, failed], { accept: 0 });
     expect(refused.records).toEqual([]);
@@ -168,7 +191,7 @@ interface Attribute {
 const attributes = (list: readonly Attribute[]): Record<string, unknown> =>
   Object.fromEntries(list.map(({ key, value }) => [key, Object.values(value)[0]]));
 
-describe("OTLP", () => {
+describe("a local server", () => {
   let server: Server;
   let url: string;
   let answers: { readonly status: number; readonly headers?: Record<string, string> }[];
@@ -325,6 +348,16 @@ describe("OTLP", () => {
     await sink.flush(false);
     expect(posted.length).toBe(3);
     expect(posted[2]?.path).toBe(posted[1]?.path);
+  });
+
+  test("a worker, which has no beacons, posts", async () => {
+    // Node is like a worker here.
+    const sink = new BeaconSink(`${url}/telemetry`);
+    sink.write(failed);
+    await sink.flush(false);
+    await vi.waitFor(() => {
+      expect(posted).toMatchObject([{ path: "/telemetry", body: JSON.stringify({ records: [failed] }) }]);
+    });
   });
 
   test("a collector that is out of reach costs nothing but the records", async () => {

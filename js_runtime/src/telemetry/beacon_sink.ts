@@ -4,7 +4,7 @@ import { Batch, type BatchOptions, type Sent } from "./batch.js";
 import type { Sink, TelemetryRecord } from "./stream.js";
 
 export interface BeaconOptions extends BatchOptions {
-  /** In place of `navigator.sendBeacon`. */
+  /** In place of `navigator.sendBeacon`, or of a fetch with `keepalive` in workers, which have none. */
   readonly send?: ((url: string | URL, body: Blob) => boolean) | undefined;
   /** Largest body. Browsers refuse beacons that would bring those on their way above 64 KiB; default 60,000. */
   readonly maxBytes?: number | undefined;
@@ -22,7 +22,7 @@ export class BeaconSink implements Sink {
 
   constructor(url: string | URL, options: BeaconOptions = {}) {
     this.#url = url;
-    this.#send = options.send ?? ((to, body) => navigator.sendBeacon(to, body));
+    this.#send = options.send ?? sendBeacon;
     this.#maxBytes = options.maxBytes ?? 60_000;
     this.#batch = new Batch((items) => Promise.resolve(this.#post(items)), options);
   }
@@ -51,6 +51,15 @@ export class BeaconSink implements Sink {
     }
     return { taken };
   }
+}
+
+function sendBeacon(url: string | URL, body: Blob): boolean {
+  const { navigator } = globalThis as { readonly navigator?: Partial<Navigator> };
+  const sent = navigator?.sendBeacon?.(url, body);
+  if (sent !== undefined) return sent;
+  // Like a beacon, nobody learns what became of it.
+  fetch(url, { method: "POST", body, keepalive: true, mode: "no-cors" }).catch(() => undefined);
+  return true;
 }
 
 /** Bytes of a record, and of what separates it from others. */

@@ -1,4 +1,4 @@
-// What the runtime reports about itself: one typed stream. Only types and an object that drops everything: the core pays nothing.
+// What the runtime reports about itself, as types, and an object that drops it: the core pays nothing.
 
 import type { ErrorCode } from "../errors.js";
 
@@ -107,7 +107,7 @@ export type RuntimeEvent =
     }
   | { readonly type: "device-lost"; readonly at: number; readonly model: string; readonly reason: string }
   | {
-      /** What a caller saw rejected; "out-of-memory" is one of the codes. `model` is empty before the manifest is there. */
+      /** What a caller saw rejected, "out-of-memory" among it. `model` is empty before the manifest is there. */
       readonly type: "failure";
       readonly at: number;
       readonly model: string;

@@ -22,9 +22,9 @@ export interface KillSwitchOptions {
 const MEMBERS: ReadonlySet<string> = new Set(["stop", "vendor", "architecture", "model", "version"]);
 
 /**
- * Rules from a URL, `{ "rules": [{ "stop": "inference", "vendor": "acme", "version": "3fa9" }] }`, fetched once, without
- * cookies. Where they cannot be had or read, inference goes on (a broken server must not stop a game) and nothing is
- * reported (who cannot object has not agreed).
+ * Rules from a URL, `{ "rules": [{ "stop": "inference", "vendor": "acme", "version": "3fa9" }] }`, fetched once,
+ * without cookies. Where they cannot be had or read, inference goes on (a broken server must not stop a game) and
+ * nothing is reported (who cannot object has not agreed).
  */
 export class KillSwitch {
   readonly #url: string | URL;

@@ -1,4 +1,4 @@
-// OTLP/JSON: reported events as log records, windows as metrics (opentelemetry-proto, docs/specification.md, JSON Protobuf Encoding).
+// Reported events as OTLP log records, windows as OTLP metrics (OTLP specification, "JSON Protobuf Encoding").
 
 import type { Subject } from "../index.js";
 import type { WindowEvent } from "./events.js";

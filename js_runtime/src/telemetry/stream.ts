@@ -1,4 +1,4 @@
-// The object that a game gives to `load` and `FrameScheduler`: shows events to the page, and a sample of sessions to sinks.
+// The object that a game gives to `load` and `FrameScheduler`: the page sees all events, sinks those of some sessions.
 
 import type { RuntimeEvent, Subject, Telemetry } from "../index.js";
 import type { ReportedEvent } from "./events.js";

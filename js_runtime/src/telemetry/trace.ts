@@ -37,9 +37,9 @@ interface Recorded {
 }
 
 /**
- * Keeps the last `capacity` events. WebGPU does not tell when on the page's clock a pass ran: slices lie where they were
- * encoded, or after the one before, and are as long as they were measured. In them, kernels share that time as predicted;
- * only those of a profile were measured one by one.
+ * Keeps the last `capacity` events. WebGPU does not tell when on the page's clock a pass ran: slices lie where they
+ * were encoded, or after the one before, and are as long as they were measured. In them, kernels share that time as
+ * predicted; only those of a profile were measured one by one.
  */
 export class TraceRecorder implements Observer {
   readonly #capacity: number;
