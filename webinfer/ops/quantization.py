@@ -1,13 +1,18 @@
-"""QuantizeLinear and DequantizeLinear, per tensor, per axis and in blocks: elementwise, so they join chains."""
+"""QuantizeLinear and DequantizeLinear, per tensor, per axis and in blocks, and com.microsoft's operators between them.
+
+They are elementwise, so they join chains.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+from onnx import helper
 
 from webinfer.ops.case import Case, Graph
 from webinfer.ops.expression import Call, Elementwise
@@ -36,9 +41,44 @@ def _real(call: Call) -> str:
     return call.element("output_dtype") or call.types[1]
 
 
+def _number(call: Call, operand: int) -> str:
+    """The number for which an integer operand stands; its scale and perhaps its zero point follow it."""
+    zero = f" - V({{{operand + 2}}})" if call.has(operand + 2) else ""
+    return f"((V({{{operand}}}){zero}) * {{{operand + 1}}})"
+
+
+def _level(call: Call, number: str, scale: int) -> str:
+    """`number` as an integer of the first operand's type; operand `scale` may be followed by a zero point."""
+    low, high = map(float, limits(call.types[0]))
+    level = f"round({number} / {{{scale}}})" + (f" + V({{{scale + 1}}})" if call.has(scale + 1) else "")
+    return f"{LANE[kind(call.types[0])]}(clamp({level}, V({literal(low)}), V({literal(high)})))"
+
+
+def _between(number: Callable[[Call, str], str]) -> Elementwise:
+    """x, scale, zero point -> scale, zero point of the result."""
+    return Elementwise(integers=lambda call: _level(call, number(call, _number(call, 0)), 3), flops=8, variants=())
+
+
+def _joined(operator: str) -> Elementwise:
+    """Two such operands, then scale and zero point of the result."""
+
+    def integers(call: Call) -> str:
+        return _level(call, f"({_number(call, 0)} {operator} {_number(call, 3)})", 6)
+
+    return Elementwise(integers=integers, flops=9, variants=())
+
+
+def _leaky(call: Call, number: str) -> str:
+    return f"select({number} * {call.float('alpha', 0.01)}, {number}, {number} >= V(0.0f))"
+
+
 QUANTIZATION = {
     "QuantizeLinear": Elementwise(_quantize, _quantize, flops=4, result=_quantized, per_axis=True),
     "DequantizeLinear": Elementwise(integers=_dequantize, flops=2, result=_real, per_axis=True),
+    "QLinearAdd": _joined("+"),
+    "QLinearMul": _joined("*"),
+    "QLinearSigmoid": _between(lambda _, number: f"sigmoid({number})"),
+    "QLinearLeakyRelu": _between(_leaky),
 }
 
 
@@ -68,6 +108,26 @@ def _weights(shape: Sequence[int], scale: Sequence[int], dtype: Any, attributes:
     g.output("y")
 
 
+def _qlinear(op_type: str, dtype: Any, attributes: dict[str, Any], g: Graph) -> None:
+    """Every level of the type, some beyond the range of the result; the scales leave no ties."""
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    operands = []
+    for name, shape in (("a", (4, 64)), ("b", (64,)))[: 2 if op_type in ("QLinearAdd", "QLinearMul") else 1]:
+        operands.append(g.input(name, np.arange(low, low + math.prod(shape)).reshape(shape).astype(dtype)))
+        operands.append(g.constant(f"{name}_scale", np.array(0.0471, np.float32)))
+        operands.append(g.constant(f"{name}_zero", np.array((low + high) // 2 + 3, dtype)))
+    operands.append(g.constant("y_scale", np.array(0.0113, np.float32)))
+    operands.append(g.constant("y_zero", np.array(low + 20, dtype)))
+    g.node(op_type, operands, ["y"], domain="com.microsoft", **attributes)
+    g.output("y", shape=(4, 64), dtype=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+
+
+_QLINEAR: list[tuple[str, Any, dict[str, Any]]] = [
+    ("QLinearAdd", np.uint8, {}),
+    ("QLinearMul", np.int8, {}),
+    ("QLinearSigmoid", np.uint8, {}),
+    ("QLinearLeakyRelu", np.int8, {"alpha": 0.07}),
+]
 _FORMS: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "tensor": ((2, 3, 5), (), {}),
     "axis": ((2, 3, 5), (3,), {}),
@@ -105,5 +165,9 @@ CASES = [
             reason="two results round to 11 bits",
         )
         for form, dtype in _WEIGHTS
+    ),
+    *(
+        Case(f"{op_type}_{np.dtype(dtype).name}", partial(_qlinear, op_type, dtype, attributes), precisions=("fp32",))
+        for op_type, dtype, attributes in _QLINEAR
     ),
 ]
