@@ -92,8 +92,10 @@ def test_names_become_identifiers() -> None:
         ("(float[seq, 6] x) => (float y) <int64[3] to = {0, 2, -1}>", "y = Reshape(x, to)", "seq, 2, 3"),
         # What exporters write for expand: -1 keeps a dimension.
         (
-            "(float[seq, 1] x) => (float y)"
-            " <int64[1] n4 = {4}, int64[1] no = {-1}, int64[1] n1 = {1}, int64[1] z = {0}>",
+            (
+                "(float[seq, 1] x) => (float y)"
+                " <int64[1] n4 = {4}, int64[1] no = {-1}, int64[1] n1 = {1}, int64[1] z = {0}>"
+            ),
             """s = Shape(x) n = Slice(s, z, n1, z) t = Concat <axis = 0> (n, n4) k = Equal(t, no)
                u = Where(k, n1, t) y = Expand(x, u)""",
             "seq, 4",
