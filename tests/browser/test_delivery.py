@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.golden import make_golden
-from webinfer.devices import browser_path, find_device, host_dir
+from webinfer.devices import host_dir
 from webinfer.server import HostServer
 
 PACKAGE = make_golden.HERE / "package"
@@ -56,14 +56,8 @@ def server() -> Iterator[HostServer]:
 
 
 @pytest.fixture(scope="module")
-def browser_context() -> Iterator[BrowserContext]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=browser_path("chromium"),
-            args=["--no-sandbox", "--disable-background-networking", *find_device("chromium-swiftshader").flags],
-        )
-        yield browser.new_context()
-        browser.close()
+def browser_context(chromium: Browser) -> BrowserContext:
+    return chromium.new_context()
 
 
 @pytest.fixture
@@ -158,6 +152,7 @@ def test_a_zip_as_a_file(page: Page, tmp_path: Path, folder: str) -> None:
         "store": "none",
         "manifest": "file",
         "networkBytes": 0,
+        "retries": 0,
         "storedBytes": 0,
         "notes": [],
     }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.golden import make_golden
-from webinfer.devices import browser_path, find_device, host_dir
+from webinfer.devices import host_dir
 from webinfer.server import HostServer
 
 # Feeds do not matter here, only that every way of running gives the same bytes.
@@ -81,20 +81,15 @@ ON_MAIN_THREAD = "() => import('/page/jobs.js').then(({ jobs }) => jobs())"
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with HostServer() as server, sync_playwright() as playwright:
+def page(chromium: Browser) -> Iterator[Page]:
+    with HostServer() as server:
         server.mount("host", host_dir())
         server.mount("pkg/golden", make_golden.HERE / "package")
         index = b"<!doctype html><title>jobs</title>"
         server.mount("page", {"index.html": index, "jobs.js": JOBS, "worker.js": WORKER})
-        browser = playwright.chromium.launch(
-            executable_path=browser_path("chromium"),
-            args=["--no-sandbox", "--disable-background-networking", *find_device("chromium-swiftshader").flags],
-        )
-        opened = browser.new_page()
+        opened = chromium.new_page()
         opened.goto(f"{server.url}/page/index.html")
         yield opened
-        browser.close()
 
 
 @pytest.mark.parametrize("where", [ON_MAIN_THREAD, IN_WORKER], ids=["main thread", "worker"])

@@ -13,10 +13,10 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.golden import make_golden
-from webinfer.devices import browser_path, find_device, host_dir
+from webinfer.devices import host_dir
 from webinfer.server import HostServer
 
 PACKAGE = make_golden.HERE / "package"
@@ -33,14 +33,8 @@ def server() -> Iterator[HostServer]:
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=browser_path("chromium"),
-            args=["--no-sandbox", "--disable-background-networking", *find_device("chromium-swiftshader").flags],
-        )
-        yield browser.new_page()
-        browser.close()
+def page(chromium: Browser) -> Page:
+    return chromium.new_page()
 
 
 def visit(page: Page, server: HostServer, **query: str) -> Any:

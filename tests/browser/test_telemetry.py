@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.golden import make_golden
-from webinfer.devices import browser_path, find_device, host_dir
+from webinfer.devices import host_dir
 from webinfer.server import HostServer
 
 # The page's own navigator.sendBeacon is watched, not replaced: the browser must take what it is given.
@@ -55,19 +55,14 @@ export async function play() {
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    with HostServer() as server, sync_playwright() as playwright:
+def page(chromium: Browser) -> Iterator[Page]:
+    with HostServer() as server:
         server.mount("host", host_dir())
         server.mount("pkg/golden", make_golden.HERE / "package")
         server.mount("page", {"index.html": b"<!doctype html><title>telemetry</title><body>", "play.js": PLAY})
-        browser = playwright.chromium.launch(
-            executable_path=browser_path("chromium"),
-            args=["--no-sandbox", "--disable-background-networking", *find_device("chromium-swiftshader").flags],
-        )
-        opened = browser.new_page()
+        opened = chromium.new_page()
         opened.goto(f"{server.url}/page/index.html")
         yield opened
-        browser.close()
 
 
 def test_a_session_is_shown_sent_and_traced(page: Page) -> None:
