@@ -84,18 +84,38 @@ def lower_multi_head(op: FusedOp, ctx: Lowering) -> None:
     keys = new + (ctx.shape(past_key)[2] if past_key else 0)
     k = cached(ctx, op.name, past_key, k, (batch, heads, keys, dims), present_key, steps=new)
     v = cached(ctx, op.name, past_value, v, (batch, heads, keys, v_dims), present_value, steps=new)
-    sizes = (batch, heads, queries, keys)
-    mask, lengths = _padding(ctx, padding, sizes) if padding else (None, None)
+    out = inner_heads(y, (batch, queries, heads * v_dims), heads)
+    sizes = (batch, heads, queries, keys, dims, v_dims)
+    _attend(op, ctx, step, sizes, (q, k, v, out), keys - new, padding, score_bias, scores)
+
+
+def _attend(
+    op: FusedOp,
+    ctx: Lowering,
+    step: Step,
+    sizes: tuple[int, int, int, int, int, int],
+    tensors: tuple[Heads, Heads, Heads, Heads],
+    offset: int,
+    padding: str,
+    score_bias: str,
+    scores: str = "",
+) -> None:
+    """Emit the attention of q, k, v and the output with what both operators share: padding, bias, mask, scale.
+
+    sizes: batch, heads, queries, keys, dims, v_dims. offset: position of the first query among the keys.
+    """
+    batch, heads, queries, keys, dims, v_dims = sizes
+    mask, lengths = _padding(ctx, padding, sizes[:4]) if padding else (None, None)
     attend(
         op.name,
         ctx,
         Problem(
             *(batch, heads, heads, queries, keys, dims, v_dims),
-            *(q, k, v, inner_heads(y, (batch, queries, heads * v_dims), heads)),
+            *tensors,
             scale_of(step, dims),
-            offset=keys - new,
+            offset=offset,
             right=0 if step.int("unidirectional", 0) else UNBOUNDED,
-            bias=mask_of(ctx, score_bias, sizes) if score_bias else None,
+            bias=mask_of(ctx, score_bias, sizes[:4]) if score_bias else None,
             mask=mask,
             lengths=lengths,
             filler=step.float("mask_filter_value", MASK_FILTER) if padding else None,
@@ -152,23 +172,9 @@ def lower_merged(op: FusedOp, ctx: Lowering) -> None:
         shape = (batch, heads, keys, dims)
         k = cached(ctx, op.name, past, k, shape, present, steps=queries, parts=2, part=v.start - k.start)
         v = replace(k, start=batch * heads * keys * dims)
-    sizes = (batch, heads, queries, keys)
-    mask, lengths = _padding(ctx, padding, sizes) if padding else (None, None)
-    attend(
-        op.name,
-        ctx,
-        Problem(
-            *(batch, heads, heads, queries, keys, dims, v_dims),
-            *(q, k, v, inner_heads(y, (batch, queries, v_size), heads)),
-            scale_of(step, dims),
-            offset=keys - queries,
-            right=0 if step.int("unidirectional", 0) else UNBOUNDED,
-            bias=mask_of(ctx, score_bias, sizes) if score_bias else None,
-            mask=mask,
-            lengths=lengths,
-            filler=step.float("mask_filter_value", MASK_FILTER) if padding else None,
-        ),
-    )
+    out = inner_heads(y, (batch, queries, v_size), heads)
+    sizes = (batch, heads, queries, keys, dims, v_dims)
+    _attend(op, ctx, step, sizes, (q, k, v, out), keys - queries, padding, score_bias)
 
 
 @lowers("PackedMultiHeadAttention", domain=DOMAIN)
