@@ -126,7 +126,7 @@ def model(nodes: Sequence[Node], opset: int) -> onnx.ModelProto:
 def usages() -> Iterator[Usage]:
     """All of them, operator by operator; per-axis operators have tests of their own."""
     for op_type, entry in ELEMENTWISE.items():
-        if entry.per_axis or op_type == "Silu":
+        if entry.per_axis or not entry.variants or op_type == "Silu":
             continue
         for types in _types(op_type, entry):
             for attributes in entry.variants:
