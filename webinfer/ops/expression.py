@@ -70,7 +70,8 @@ class Elementwise:
     along attribute `axis` of the first, or in blocks of `block_size` there. flops: per element.
 
     For tests: domain is the range of each operand, the last one repeated; `special`: also infinities, NaN and the ends
-    of integer types; `divides`: the last operand is not an integer 0; variants: attributes, one node each.
+    of integer types; `divides`: the last operand is not an integer 0; variants: attributes, one node each, none where
+    the operator brings its own cases.
     """
 
     floats: Expression | None = None
