@@ -30,7 +30,7 @@ class FloatTypes(Stage):
         for node in model.graph.all_nodes():
             if node.op_type == "BitCast" and any(v is not None and v.dtype in _READ_AS_FLOAT for v in _own(node)):
                 raise UnsupportedError(f"{describe(node)}: WGSL has no float64 and no bfloat16, whose bytes this reads")
-        for graph in (model.graph, *(g for n in model.graph.all_nodes() for g in _subgraphs(n))):
+        for graph in model.graphs():
             for value in _values(graph):
                 if value.dtype in _READ_AS_FLOAT:
                     counts[_NAMES[value.dtype]] += 1
@@ -67,11 +67,3 @@ def _values(graph: ir.Graph) -> Iterator[ir.Value]:
     yield from graph.initializers.values()
     for node in graph:
         yield from node.outputs
-
-
-def _subgraphs(node: ir.Node) -> Iterator[ir.Graph]:
-    for attribute in node.attributes.values():
-        if attribute.type == ir.AttributeType.GRAPH:
-            yield attribute.as_graph()
-        elif attribute.type == ir.AttributeType.GRAPHS:
-            yield from attribute.as_graphs()
