@@ -57,21 +57,9 @@ def check(
         raise AssertionError("\n".join(faults) + f"\n\n{program(model, feeds, device)}\n{results}")
 
 
-def check_node(
-    op_type: str,
-    inputs: Sequence[Array | None],
-    *,
-    constant: Sequence[int] = (),
-    outputs: int = 1,
-    domain: str = "",
-    opset: int = OPSET,
-    device: str = DEVICE,
-    **attributes: Any,
-) -> None:
-    """`check` on one node. inputs: None for an omitted one; `constant`: positions of those that are initializers."""
-    model, feeds = node_model(
-        op_type, inputs, constant=constant, outputs=outputs, domain=domain, opset=opset, **attributes
-    )
+def check_node(op_type: str, inputs: Sequence[Array | None], *, device: str = DEVICE, **options: Any) -> None:
+    """`check` on the model that `node_model` makes of the rest."""
+    model, feeds = node_model(op_type, inputs, **options)
     check(model, feeds, device=device)
 
 
@@ -85,7 +73,10 @@ def node_model(
     opset: int = OPSET,
     **attributes: Any,
 ) -> tuple[onnx.ModelProto, dict[str, Array]]:
-    """A model of one node `y0, ... = op_type(x0, ...)` and its feeds."""
+    """A model of one node `y0, ... = op_type(x0, ...)` and its feeds.
+
+    inputs: None for an omitted one; `constant`: positions of those that are initializers.
+    """
     names = [f"x{k}" if array is not None else "" for k, array in enumerate(inputs)]
     arrays = {name: array for name, array in zip(names, inputs, strict=True) if array is not None}
     fixed = {names[k] for k in constant}
