@@ -149,4 +149,4 @@ NODES = st.one_of(
 @settings(max_examples=6, derandomize=True, deadline=None, database=None)
 @given(nodes=st.lists(NODES, min_size=8, max_size=16))
 def test_indexing(nodes: list[Move]) -> None:
-    assert_right(nodes, tolerance=5e-3)
+    assert_right(nodes)
