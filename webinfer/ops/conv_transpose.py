@@ -232,18 +232,14 @@ CASES = [
     Case(
         "volume", partial(_case, (1, 2, 3, 4, 3), (2, 3, 3, 2, 2), {"strides": (2, 1, 3), "pads": (1, 0, 1, 0, 1, 0)})
     ),
-    *(
-        Case(f"case{k}_{'x'.join(map(str, w))}", partial(_case, x, w, a), fp16=2e-3)
-        for k, (x, w, a) in enumerate(_CASES)
-    ),
+    *(Case(f"case{k}_{'x'.join(map(str, w))}", partial(_case, x, w, a)) for k, (x, w, a) in enumerate(_CASES)),
     *(
         Case(
             f"width{w}",
             partial(_case, (1, 4, 3, w), (4, 4, 4, 4), {"strides": (2, 2), "pads": (1, 1, 1, 1)}),
-            fp16=2e-3,
         )
         for w in range(1, 10)
     ),
-    Case("fused", partial(_fused, (2, 8, 4, 6), (8, 6, 4, 4)), fp16=2e-3),
-    Case("fused_odd", partial(_fused, (1, 8, 3, 5), (8, 6, 3, 3)), fp16=2e-3),
+    Case("fused", partial(_fused, (2, 8, 4, 6), (8, 6, 4, 4))),
+    Case("fused_odd", partial(_fused, (1, 8, 3, 5), (8, 6, 3, 3))),
 ]

@@ -116,7 +116,6 @@ CASES = [
     Case(
         name,
         partial(_group, shape, groups, skip),
-        fp16=2e-3,
         reference=partial(_group_by_transposes, shape, groups, skip),
     )
     for name, shape, groups, skip in (

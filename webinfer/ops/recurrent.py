@@ -198,7 +198,6 @@ def _recurrent(
     g.output(*outputs)
 
 
-_case = partial(Case, fp16=2e-3, reason="16-bit inputs of products that are summed over time")
 _NAMES = {
     "activations": ["HardSigmoid", "Softsign", "ScaledTanh"],
     "activation_alpha": [0.3, 0.7],
@@ -206,9 +205,9 @@ _NAMES = {
     "input_forget": 1,
 }
 CASES = [
-    _case("rnn", partial(_recurrent, "RNN", (5, 2, 3, 7), "bidirectional", "bls", {"clip": 0.9})),
-    _case("lstm", partial(_recurrent, "LSTM", (4, 3, 5, 6), "bidirectional", "blsp", {})),
-    _case("lstm_names", partial(_recurrent, "LSTM", (3, 1, 8, 40), "reverse", "", _NAMES)),
-    _case("gru", partial(_recurrent, "GRU", (4, 3, 5, 6), "bidirectional", "bls", {})),
-    _case("gru_linear", partial(_recurrent, "GRU", (4, 3, 5, 36), "forward", "", {"linear_before_reset": 1})),
+    Case("rnn", partial(_recurrent, "RNN", (5, 2, 3, 7), "bidirectional", "bls", {"clip": 0.9})),
+    Case("lstm", partial(_recurrent, "LSTM", (4, 3, 5, 6), "bidirectional", "blsp", {})),
+    Case("lstm_names", partial(_recurrent, "LSTM", (3, 1, 8, 40), "reverse", "", _NAMES)),
+    Case("gru", partial(_recurrent, "GRU", (4, 3, 5, 6), "bidirectional", "bls", {})),
+    Case("gru_linear", partial(_recurrent, "GRU", (4, 3, 5, 36), "forward", "", {"linear_before_reset": 1})),
 ]
