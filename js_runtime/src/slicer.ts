@@ -29,7 +29,7 @@ const MEASURED_MS = 50;
 /** One model's position in one run; runs follow each other. */
 export class Slicer {
   readonly costs: CostModel;
-  readonly #device: GPUDevice;
+  readonly device: GPUDevice;
   readonly #executor: Executor;
   readonly #parts: Parts;
   readonly #timer: SliceTimer;
@@ -54,7 +54,7 @@ export class Slicer {
     this.#model = model;
     this.#telemetry = telemetry;
     this.costs = costs;
-    this.#device = device;
+    this.device = device;
     this.#executor = executor;
     this.#parts = new Parts(device, memory);
     this.#timer = new SliceTimer(device, memory);
@@ -71,9 +71,9 @@ export class Slicer {
     this.#cursor.dispatch = 0;
     this.#cursor.units = 0;
     if (this.#timer.available || this.#fenceMs !== undefined) return;
-    await this.#device.queue.onSubmittedWorkDone();
+    await this.device.queue.onSubmittedWorkDone();
     const start = performance.now();
-    await this.#device.queue.onSubmittedWorkDone();
+    await this.device.queue.onSubmittedWorkDone();
     this.#fenceMs = performance.now() - start;
   }
 
@@ -86,7 +86,7 @@ export class Slicer {
       await this.restart();
       while (!this.ended) {
         const cut = this.cut(MEASURED_MS, Infinity);
-        await this.#submit((encoder) => this.encode(encoder, cut, MEASURED_MS));
+        await this.#submit((encoder) => this.encode(encoder, cut));
       }
     }
     const heavy = new Map<string, number>();
@@ -98,7 +98,7 @@ export class Slicer {
     for (const dispatch of heavy.values()) {
       if (this.#units(dispatch) <= 1) continue;
       const piece = { dispatch, first: 0, count: 1, whole: false };
-      await this.#submit((encoder) => this.encode(encoder, { pieces: [piece], predictedMs: 0 }, budgetMs));
+      await this.#submit((encoder) => this.encode(encoder, { pieces: [piece], predictedMs: 0, longestMs: 0 }));
     }
   }
 
@@ -133,15 +133,16 @@ export class Slicer {
     return cutSlice(this.#work, this.#cursor, this.costs.trusted ? budgetMs : budgetMs * CAUTION, divideAboveMs);
   }
 
-  /** Encode a slice as one pass; `budgetMs` is what the caller wanted it to take. */
-  encode(encoder: GPUCommandEncoder, { pieces, predictedMs }: Cut, budgetMs: number): Slice {
+  /** Encode a slice as one pass; `budgetMs` is what the caller wanted it to take, if it counts as a slice of a frame. */
+  encode(encoder: GPUCommandEncoder, { pieces, predictedMs, longestMs }: Cut, budgetMs?: number): Slice {
     if (pieces.length === 0) return EMPTY_SLICE;
     const at = performance.now();
     const shares: (Share & SlicePiece)[] = [];
     const measured = (ms: number, clock: Clock): boolean => {
       if (!this.costs.learn(shares, ms, clock)) return false;
+      if (budgetMs === undefined) return true;
       const model = this.#model;
-      this.#telemetry.emit({ type: "slice", at, ms, model, clock, budgetMs, predictedMs, pieces: shares });
+      this.#telemetry.emit({ type: "slice", at, ms, model, clock, budgetMs, predictedMs, longestMs, pieces: shares });
       return true;
     };
     const timing = this.#timer.begin((ms) => measured(ms, "timestamp"));
@@ -186,11 +187,11 @@ export class Slicer {
   }
 
   async #submit(encode: (encoder: GPUCommandEncoder) => Slice): Promise<void> {
-    const encoder = this.#device.createCommandEncoder({ label: "webinfer measurement" });
+    const encoder = this.device.createCommandEncoder({ label: "webinfer measurement" });
     const slice = encode(encoder);
     const start = performance.now();
-    this.#device.queue.submit([encoder.finish()]);
-    await this.#device.queue.onSubmittedWorkDone();
+    this.device.queue.submit([encoder.finish()]);
+    await this.device.queue.onSubmittedWorkDone();
     slice.learn(this.elapsedSince(start));
   }
 

@@ -116,8 +116,9 @@ describe("slices", () => {
       while (cursor.dispatch < count) {
         const budget = random.between(0, 5);
         const threshold = budget * random.integer(1, 2);
-        const { pieces, predictedMs } = cutSlice(subject, cursor, budget, threshold);
+        const { pieces, predictedMs, longestMs } = cutSlice(subject, cursor, budget, threshold);
         expect(pieces.length).toBeGreaterThan(0);
+        expect(predictedMs).toBeLessThanOrEqual(budget + longestMs);
         if (pieces.length > 1) expect(predictedMs).toBeLessThanOrEqual(budget + 1e-9);
         for (const { dispatch, first, count: taken, whole } of pieces) {
           // A whole dispatch counts as one piece, however many units it could have.
@@ -138,7 +139,7 @@ describe("slices", () => {
     const cursor = { dispatch: 0, units: 0 };
     const subject = of([1, 9, 1], [1, 0, 1]);
     expect(cutSlice(subject, cursor, 4, 4).pieces).toHaveLength(1);
-    expect(cutSlice(subject, cursor, 4, 4)).toEqual({ pieces: [], predictedMs: 0 });
+    expect(cutSlice(subject, cursor, 4, 4)).toEqual({ pieces: [], predictedMs: 0, longestMs: 0 });
     // Who does not want it divided gets it whole.
     expect(cutSlice(subject, cursor, 4, Infinity).pieces).toEqual([{ dispatch: 1, first: 0, count: 1, whole: true }]);
   });

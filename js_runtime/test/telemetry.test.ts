@@ -63,6 +63,7 @@ const slice = (at: number, ms: number, budgetMs = 4): RuntimeEvent => ({
   clock: "timestamp",
   budgetMs,
   predictedMs: ms,
+  longestMs: 3,
   pieces: [
     { kernel: "conv", ms: 3 },
     { kernel: "norm", ms: 1 },
@@ -367,6 +368,7 @@ describe("summary", () => {
         sliceP99Ms: 9.9,
         slicesOverBudget: 60,
         overshootMaxMs: 6,
+        overshootExcessMaxMs: 3,
         frames: 5,
         framesInferring: 4,
         framesDropped: 2,

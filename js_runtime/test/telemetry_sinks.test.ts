@@ -315,6 +315,7 @@ describe("a local server", () => {
     expect([...named.keys()]).toEqual([
       "webinfer.slice.duration",
       "webinfer.slice.overshoot.max",
+      "webinfer.slice.overshoot.excess.max",
       "webinfer.gpu.memory",
       "webinfer.slices",
       "webinfer.frames",

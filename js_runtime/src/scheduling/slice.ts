@@ -27,6 +27,8 @@ export interface Piece {
 export interface Cut {
   readonly pieces: readonly Piece[];
   readonly predictedMs: number;
+  /** Of the longest undivided dispatch, or unit of a divided one: no slice exceeds its budget by more. */
+  readonly longestMs: number;
 }
 
 /** A rest of the budget below this share is not worth a piece of a divided dispatch. */
@@ -40,6 +42,7 @@ const MIN_REST = 0.25;
 export function cutSlice(work: Work, cursor: Cursor, budgetMs: number, divideAboveMs: number): Cut {
   const pieces: Piece[] = [];
   let predictedMs = 0;
+  let longestMs = 0;
   while (cursor.dispatch < work.length) {
     const { dispatch, units: first } = cursor;
     const ms = work.ms(dispatch);
@@ -57,6 +60,7 @@ export function cutSlice(work: Work, cursor: Cursor, budgetMs: number, divideAbo
     }
     pieces.push({ dispatch, first, count, whole: first === 0 && count === units });
     predictedMs += unitMs * count;
+    longestMs = Math.max(longestMs, unitMs);
     if (count === left) {
       cursor.dispatch += 1;
       cursor.units = 0;
@@ -65,7 +69,7 @@ export function cutSlice(work: Work, cursor: Cursor, budgetMs: number, divideAbo
       break;
     }
   }
-  return { pieces, predictedMs };
+  return { pieces, predictedMs, longestMs };
 }
 
 /** Predicted milliseconds of what is left. */

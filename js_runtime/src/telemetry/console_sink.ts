@@ -1,5 +1,6 @@
 // Shows reported events on the console.
 
+import { isTrouble } from "./events.js";
 import type { Sink, TelemetryRecord } from "./stream.js";
 
 /** One line per event; losses and failures as warnings. */
@@ -11,7 +12,7 @@ export class ConsoleSink implements Sink {
   }
 
   write({ event }: TelemetryRecord): void {
-    const level = event.type === "failure" || event.type === "device-lost" ? "warn" : "info";
+    const level = isTrouble(event) ? "warn" : "info";
     this.#console[level](`webinfer ${event.type}`, event);
   }
 

@@ -88,6 +88,8 @@ export type RuntimeEvent =
       readonly clock: "timestamp" | "wall";
       readonly budgetMs: number;
       readonly predictedMs: number;
+      /** Predicted milliseconds of the longest piece in it that was not divided further: it may exceed by as much. */
+      readonly longestMs: number;
       readonly pieces: readonly SlicePiece[];
     }
   | {
@@ -106,6 +108,48 @@ export type RuntimeEvent =
       readonly saturated: boolean;
     }
   | { readonly type: "device-lost"; readonly at: number; readonly model: string; readonly reason: string }
+  | {
+      /** The model runs again after a loss; `at` is when the device was lost. */
+      readonly type: "recovered";
+      readonly at: number;
+      readonly ms: number;
+      readonly model: string;
+      readonly tier: string;
+      /** Jobs that restarted or resumed. */
+      readonly jobs: number;
+    }
+  | {
+      /** An allocation that was refused: by the device, or by the memory budget. */
+      readonly type: "out-of-memory";
+      readonly at: number;
+      readonly model: string;
+      readonly refusedBy: "device" | "budget";
+      readonly wantedBytes: number;
+      /** Held by all models of the device at the time. */
+      readonly heldBytes: number;
+    }
+  | {
+      /** Golden inputs ran on the player's device. */
+      readonly type: "self-test";
+      readonly at: number;
+      readonly ms: number;
+      readonly model: string;
+      readonly tier: string;
+      readonly passed: boolean;
+      readonly runs: number;
+      /** Largest error of the runs, as a share of what is tolerated: above 1 it failed. MAX_VALUE where one is not finite. */
+      readonly drift: number;
+      /** Kernels that are left out from now on. */
+      readonly quarantined: readonly string[];
+    }
+  | {
+      /** The model does not run on WebGPU, and why. */
+      readonly type: "fallback";
+      readonly at: number;
+      readonly model: string;
+      readonly backend: "webnn" | "wasm";
+      readonly reasons: readonly string[];
+    }
   | {
       /** What a caller saw rejected, "out-of-memory" among it. `model` is empty before the manifest is there. */
       readonly type: "failure";
@@ -139,6 +183,8 @@ export interface WindowEvent {
   /** Slices that took longer than their budget, and by how much the worst did. */
   readonly slicesOverBudget: number;
   readonly overshootMaxMs: number;
+  /** What of the worst overshoot the longest undivided piece of its slice does not explain. */
+  readonly overshootExcessMaxMs: number;
   readonly frames: number;
   /** Frames in which inference had a part, and frames that the display had to do without after those. */
   readonly framesInferring: number;
@@ -164,3 +210,10 @@ export interface CompilesEvent {
 
 /** What sinks get. */
 export type ReportedEvent = Exclude<RuntimeEvent, { readonly type: Frequent }> | WindowEvent | CompilesEvent;
+
+const TROUBLE: ReadonlySet<ReportedEvent["type"]> = new Set(["failure", "device-lost", "out-of-memory"]);
+
+/** What someone should look at. */
+export function isTrouble(event: ReportedEvent): boolean {
+  return event.type === "self-test" ? !event.passed : TROUBLE.has(event.type);
+}

@@ -88,6 +88,19 @@ export class Hud implements Observer {
       case "failure":
         this.#trouble = `, ${event.code}`;
         break;
+      case "out-of-memory":
+        this.#trouble = ", out of memory";
+        break;
+      case "self-test":
+        if (!event.passed) this.#trouble = ", self-test failed";
+        break;
+      case "fallback":
+        this.#tier = event.backend;
+        break;
+      case "recovered":
+        this.#tier = event.tier;
+        this.#trouble = "";
+        break;
       case "loaded":
         this.#trouble = "";
         break;

@@ -1,7 +1,7 @@
 // Reported events as OTLP log records, windows as OTLP metrics (OTLP specification, "JSON Protobuf Encoding").
 
 import type { Subject } from "../index.js";
-import type { WindowEvent } from "./events.js";
+import { isTrouble, type WindowEvent } from "./events.js";
 import type { TelemetryRecord } from "./stream.js";
 
 /** 64-bit integers are decimal strings in OTLP/JSON, enums are numbers. */
@@ -67,7 +67,7 @@ function logRecord({ event, timeUnixMs }: TelemetryRecord): unknown {
   return {
     timeUnixNano: nanoseconds(timeUnixMs),
     observedTimeUnixNano: nanoseconds(timeUnixMs),
-    ...(event.type === "failure" || event.type === "device-lost" ? SEVERITY.error : SEVERITY.info),
+    ...(isTrouble(event) ? SEVERITY.error : SEVERITY.info),
     eventName: `webinfer.${event.type}`,
     body: { stringValue: event.type },
     attributes: members.map(([key, value]) => attribute(`webinfer.${snakeCase(key)}`, value)),
@@ -110,6 +110,7 @@ function metrics(event: WindowEvent, timeUnixMs: number): readonly unknown[] {
       point(event.sliceP99Ms, { quantile: 0.99 }),
     ),
     gauge("webinfer.slice.overshoot.max", "ms", point(event.overshootMaxMs)),
+    gauge("webinfer.slice.overshoot.excess.max", "ms", point(event.overshootExcessMaxMs)),
     gauge(
       "webinfer.gpu.memory",
       "By",

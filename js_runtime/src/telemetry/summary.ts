@@ -44,6 +44,10 @@ export class Summary {
       case "phase":
       case "tier":
       case "device-lost":
+      case "recovered":
+      case "out-of-memory":
+      case "self-test":
+      case "fallback":
       case "failure":
         return [event];
     }
@@ -110,6 +114,7 @@ class Window {
   readonly #slices: number[] = [];
   #overBudget = 0;
   #overshootMaxMs = 0;
+  #overshootExcessMaxMs = 0;
   #frames = 0;
   #inferring = 0;
   #dropped = 0;
@@ -126,11 +131,12 @@ class Window {
     return this.#slices.length > 0 || this.jobs.done + this.jobs.cancelled + this.jobs.failed > 0;
   }
 
-  slice({ ms, budgetMs }: Of<"slice">): void {
+  slice({ ms, budgetMs, longestMs }: Of<"slice">): void {
     this.#slices.push(ms);
     if (ms <= budgetMs) return;
     this.#overBudget += 1;
     this.#overshootMaxMs = Math.max(this.#overshootMaxMs, ms - budgetMs);
+    this.#overshootExcessMaxMs = Math.max(this.#overshootExcessMaxMs, ms - budgetMs - longestMs);
   }
 
   frame({ at, saturated, dispatches, targetMs }: Of<"frame">, before: Of<"frame"> | undefined): void {
@@ -159,6 +165,7 @@ class Window {
       sliceP99Ms: percentile(sorted, 0.99),
       slicesOverBudget: this.#overBudget,
       overshootMaxMs: this.#overshootMaxMs,
+      overshootExcessMaxMs: this.#overshootExcessMaxMs,
       frames: this.#frames,
       framesInferring: this.#inferring,
       framesDropped: this.#dropped,

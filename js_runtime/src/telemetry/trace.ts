@@ -115,6 +115,12 @@ function pageEvents(events: readonly RuntimeEvent[]): readonly TraceEvent[] {
       case "compile":
         span("compile", `compile ${event.kernel}`, event);
         break;
+      case "recovered":
+        span("recovery", `recovery ${event.model}`, event);
+        break;
+      case "self-test":
+        span("self-test", `self-test ${event.model}: ${event.passed ? "passed" : "failed"}`, event);
+        break;
       case "job":
         span("job", `job ${event.model} (${event.outcome})`, event);
         break;
@@ -138,6 +144,8 @@ function pageEvents(events: readonly RuntimeEvent[]): readonly TraceEvent[] {
       case "tier":
       case "loaded":
       case "device-lost":
+      case "out-of-memory":
+      case "fallback":
       case "failure":
         instant(event.type, event.at, event);
         break;
