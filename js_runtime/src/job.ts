@@ -41,8 +41,8 @@ export class Job<Outputs> {
   readonly done: Promise<Outputs>;
   /** Resolves when the job can take slices, or ended before that; never rejects. */
   readonly started: Promise<void>;
-  readonly #device: GPUDevice;
-  readonly #slicer: Slicer;
+  /** That of the residence on which the job has its turn. */
+  #slicer: Slicer | undefined;
   #state: Exclude<JobState, "paused"> = "queued";
   #paused = false;
   #totalMs = 0;
@@ -57,11 +57,9 @@ export class Job<Outputs> {
   #cause: Error = new StoppedError("aborted", "the job was cancelled");
   #ended: { readonly resolve: () => void; readonly reject: (cause: unknown) => void } | undefined;
 
-  /** `turn` runs once, calls `perform` when the model is free, and answers with the outputs. */
-  constructor(device: GPUDevice, slicer: Slicer, turn: (job: Job<Outputs>) => Promise<Outputs>) {
-    this.#device = device;
-    this.#slicer = slicer;
-    this.#progress = { fraction: 0, dispatches: 0, of: slicer.position.of };
+  /** `turn` runs once, calls `perform` when the model is free, and answers with the outputs; `of`: its dispatches. */
+  constructor(of: number, turn: (job: Job<Outputs>) => Promise<Outputs>) {
+    this.#progress = { fraction: 0, dispatches: 0, of };
     this.started = new Promise((resolve) => {
       this.#onStart = resolve;
     });
@@ -93,29 +91,30 @@ export class Job<Outputs> {
 
   /** Predicted milliseconds of what is left; 0 before it runs. */
   get remainingMs(): number {
-    return this.#state === "running" ? this.#slicer.remainingMs : 0;
+    return this.#running?.remainingMs ?? 0;
   }
 
   /** Predicted milliseconds of the smallest slice that can come next. */
   nextMs(divideAboveMs: number): number {
-    return this.#state === "running" ? this.#slicer.nextMs(divideAboveMs) : 0;
+    return this.#running?.nextMs(divideAboveMs) ?? 0;
   }
 
   /** Whether the next slice should be submitted apart from other work: nothing but the wall clock measures it. */
   get wantsFence(): boolean {
-    return this.#state === "running" && this.#slicer.wantsFence;
+    return this.#running?.wantsFence ?? false;
   }
 
   /** Submit the next slice. Does nothing while the job is queued, paused, or ended. */
   step(options: SliceOptions): Step {
-    if (this.state !== "running") return EMPTY_STEP;
-    const device = this.#device;
+    const slicer = this.#running;
+    if (slicer === undefined || this.#paused) return EMPTY_STEP;
+    const { device } = slicer;
     device.pushErrorScope("validation");
     let slice: Slice;
     let scope: Promise<GPUError | null>;
     try {
       const encoder = device.createCommandEncoder({ label: "webinfer slice" });
-      slice = this.#encode(encoder, options);
+      slice = this.#encode(slicer, encoder, options);
       device.queue.submit([encoder.finish()]);
     } catch (cause) {
       this.fail(cause);
@@ -135,11 +134,11 @@ export class Job<Outputs> {
     const start = performance.now();
     const finished = device.queue.onSubmittedWorkDone().then(
       () => {
-        slice.learn(this.#slicer.elapsedSince(start));
+        slice.learn(slicer.elapsedSince(start));
       },
       () => undefined,
     );
-    this.#settle();
+    this.#settle(slicer);
     return { ...slice, finished };
   }
 
@@ -148,11 +147,12 @@ export class Job<Outputs> {
    * do. The slice is a compute pass of its own. Does nothing while the job is queued, paused, or ended.
    */
   encode(encoder: GPUCommandEncoder, options: SliceOptions): Slice {
-    if (this.state !== "running") return EMPTY_SLICE;
+    const slicer = this.#running;
+    if (slicer === undefined || this.#paused) return EMPTY_SLICE;
     this.#foreign = true;
     try {
-      const slice = this.#encode(encoder, options);
-      this.#settle();
+      const slice = this.#encode(slicer, encoder, options);
+      this.#settle(slicer);
       return slice;
     } catch (cause) {
       this.fail(cause);
@@ -188,13 +188,14 @@ export class Job<Outputs> {
    * The model's turn for this job: resolves when everything has been submitted and nothing was refused. `prepare` checks
    * the inputs; what it returns writes them, ahead of the first slice.
    */
-  async perform(prepare: () => (encoder: GPUCommandEncoder) => void): Promise<void> {
+  async perform(slicer: Slicer, prepare: () => (encoder: GPUCommandEncoder) => void): Promise<void> {
     if (!this.#live()) throw this.#cause;
     this.#begin = prepare();
-    await this.#slicer.restart();
+    await slicer.restart();
     // Cancelled during the await above.
     if (!this.#live()) throw this.#cause;
-    this.#totalMs = this.#slicer.remainingMs;
+    this.#slicer = slicer;
+    this.#totalMs = slicer.remainingMs;
     this.#state = "running";
     const ended = new Promise<void>((resolve, reject) => {
       this.#ended = { resolve, reject };
@@ -204,25 +205,30 @@ export class Job<Outputs> {
     await this.#verdict;
   }
 
+  /** The slicer while the job can take slices, or could but for a pause. */
+  get #running(): Slicer | undefined {
+    return this.#state === "running" ? this.#slicer : undefined;
+  }
+
   #live(): boolean {
     return this.#state === "queued" || this.#state === "running" || this.#state === "submitted";
   }
 
-  #encode(encoder: GPUCommandEncoder, { budgetMs, divideAboveMs = budgetMs }: SliceOptions): Slice {
-    const cut = this.#slicer.cut(budgetMs, divideAboveMs);
-    if (!this.#begun && (cut.pieces.length > 0 || this.#slicer.ended)) {
+  #encode(slicer: Slicer, encoder: GPUCommandEncoder, { budgetMs, divideAboveMs = budgetMs }: SliceOptions): Slice {
+    const cut = slicer.cut(budgetMs, divideAboveMs);
+    if (!this.#begun && (cut.pieces.length > 0 || slicer.ended)) {
       this.#begun = true;
       this.#begin(encoder);
     }
-    const left = this.#totalMs === 0 ? 0 : this.#slicer.remainingMs / this.#totalMs;
+    const left = this.#totalMs === 0 ? 0 : slicer.remainingMs / this.#totalMs;
     // Predictions change on the way; progress never goes back.
-    const fraction = this.#slicer.ended ? 1 : Math.max(this.#progress.fraction, 1 - left);
-    this.#progress = { fraction, ...this.#slicer.position };
-    return this.#slicer.encode(encoder, cut, budgetMs);
+    const fraction = slicer.ended ? 1 : Math.max(this.#progress.fraction, 1 - left);
+    this.#progress = { fraction, ...slicer.position };
+    return slicer.encode(encoder, cut, budgetMs);
   }
 
-  #settle(): void {
-    if (!this.#slicer.ended || this.#state !== "running") return;
+  #settle(slicer: Slicer): void {
+    if (!slicer.ended || this.#state !== "running") return;
     this.#state = "submitted";
     this.#afterSubmit(() => this.#ended?.resolve());
   }

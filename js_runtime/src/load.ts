@@ -1,20 +1,19 @@
 // load(): package -> device -> program -> pipelines and weights -> a warm model.
 
-import { calibrate, heaviestNode } from "./calibration.js";
+import { chooseProgram } from "./choice.js";
 import { defaultCostStore, type CostStore } from "./cost_store.js";
 import { acquireDevice, type DeviceOptions } from "./device.js";
 import { DeviceError, InputError, throwIfAborted, WebinferError } from "./errors.js";
-import { Executor } from "./executor.js";
 import { Sizes } from "./expressions.js";
 import type { Component, Kernel, Program } from "./generated/manifest.js";
-import { DeviceMemory } from "./memory.js";
-import { Model, type LoadTimings } from "./model.js";
+import { GpuModel } from "./gpu_model.js";
+import type { Model } from "./model.js";
 import { Package, type DeliveryOptions } from "./package.js";
 import { Pipelines, type PipelineCache } from "./pipelines.js";
+import { install, type Residence } from "./residence.js";
 import type { PackageLocation } from "./source.js";
-import type { Shortlist } from "./tier.js";
 import { SILENT, type LoadPhase, type Subject, type Telemetry } from "./telemetry/events.js";
-import { shardsOf, streamWeights, type WeightStreamOptions } from "./weights.js";
+import { shardsOf } from "./weights.js";
 
 /** Bytes of the files that the chosen program needs; the total is known from the first call on. */
 export interface Progress {
@@ -76,11 +75,11 @@ async function loadFrom(source: Package, options: LoadOptions, telemetry: Teleme
   telemetry.emit({ type: "adapter", at: performance.now(), ...subject });
   ended("manifest", manifestMs);
   ended("device", deviceMs);
-  const memory = new DeviceMemory(device);
   let lost: GPUDeviceLostInfo | undefined;
   void device.lost.then((info) => {
     lost = info;
   });
+  let residence: Residence | undefined;
   try {
     throwIfAborted(signal);
     if ((await options.admit?.(subject)) === false) {
@@ -89,49 +88,22 @@ async function loadFrom(source: Package, options: LoadOptions, telemetry: Teleme
     }
     const kernels = new Map(source.manifest.kernels.map((kernel) => [kernel.name, kernel]));
     const meter = new Meter(source, options.onProgress);
-    const pipelines = new Pipelines(device, source, {
-      signal,
-      onBytes: meter.add,
-      cache: options.pipelineCache,
-      telemetry,
-    });
-    const sizes = new Sizes(component.symbols);
-    const choice = await chooseProgram(device, acquired.shortlist, pipelines, kernels, sizes);
-    const { program } = choice;
+    const cache = options.pipelineCache;
+    const pipelines = new Pipelines(device, source, { signal, onBytes: meter.add, cache, telemetry });
+    const { shortlist } = acquired;
+    const choice = await chooseProgram(device, shortlist, pipelines, kernels, new Sizes(component.symbols));
+    const { program, reasons } = choice;
     const tierMs = clock.lap();
     ended("tier", tierMs);
-    telemetry.emit({ type: "tier", at: performance.now(), model, tier: program.tier, reasons: choice.reasons });
+    telemetry.emit({ type: "tier", at: performance.now(), model, tier: program.tier, reasons });
     meter.start(neededBytes(source, component, program, kernels));
-    const executor = new Executor(device, memory, program, kernels, sizes);
-    await memory.settle();
-    const phases = await fillAndWarm(device, source, component, executor, pipelines, ended, {
-      signal,
-      onBytes: meter.add,
-    });
-    await memory.settle();
+    const assets = { source, component, costStore: options.costStore ?? defaultCostStore(), telemetry };
+    const placement = { device, adapter: acquired.adapter, program, pipelines };
+    residence = await install(assets, placement, { signal, onBytes: meter.add });
     await source.remember();
     throwIfAborted(signal);
     if (lost !== undefined) throw lossError(lost);
-    const timings = { manifestMs, deviceMs, tierMs, ...phases, totalMs: clock.total() };
-    const info = {
-      name: source.manifest.name,
-      component: component.name,
-      adapter: acquired.adapter,
-      tier: program.tier,
-      precision: program.precision,
-      tiling: program.tiling,
-      reasons: choice.reasons,
-      dispatches: program.dispatches.length,
-      plan: {
-        activationPeakBytes: program.plan.activation_peak_bytes,
-        activationLowerBoundBytes: program.plan.activation_lower_bound_bytes,
-        weightBytes: program.plan.weight_bytes,
-        gpuBytes: program.plan.gpu_bytes,
-      },
-      timings,
-      delivery: source.delivery,
-    };
-    const costStore = options.costStore ?? defaultCostStore();
+    const timings = { manifestMs, deviceMs, tierMs, ...residence.timings, totalMs: clock.total() };
     const { store, manifest, networkBytes, storedBytes, retries } = source.delivery;
     telemetry.emit({
       type: "loaded",
@@ -146,94 +118,14 @@ async function loadFrom(source: Package, options: LoadOptions, telemetry: Teleme
       storedBytes,
       retries,
     });
-    return new Model({
-      component,
-      sizes,
-      executor,
-      memory,
-      device,
-      ownsDevice: acquired.owned,
-      info,
-      costStore,
-      telemetry,
-    });
+    return new GpuModel({ assets, placement, residence, ownsDevice: acquired.owned, reasons, timings });
   } catch (cause) {
-    memory.dispose();
+    residence?.dispose();
     if (acquired.owned) device.destroy();
     throwIfAborted(signal);
     if (lost !== undefined && !(cause instanceof WebinferError)) throw lossError(lost);
     throw cause;
   }
-}
-
-/** Stream the weights while pipelines compile and their shaders are warmed up. When one part fails, the other stops. */
-async function fillAndWarm(
-  device: GPUDevice,
-  source: Package,
-  component: Component,
-  executor: Executor,
-  pipelines: Pipelines,
-  ended: (phase: LoadPhase, ms: number) => void,
-  options: WeightStreamOptions,
-): Promise<Pick<LoadTimings, "compileMs" | "weightsMs" | "warmUpMs">> {
-  const { program } = executor;
-  const clock = new Stopwatch();
-  const stop = new AbortController();
-  const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
-  const prepareKernels = pipelines.all(program.prepare.map((dispatch) => dispatch.kernel));
-  prepareKernels.catch(() => undefined);
-  const warm = async (): Promise<Pick<LoadTimings, "compileMs" | "warmUpMs">> => {
-    const compiled = await pipelines.all(program.dispatches.map((dispatch) => dispatch.kernel));
-    const compileMs = clock.total();
-    ended("compile", compileMs);
-    // The warm-up reads weights that are not there yet; what it computes is overwritten by the first run.
-    await executor.bind(compiled);
-    await executor.warmUp();
-    const warmUpMs = clock.total() - compileMs;
-    ended("warm-up", warmUpMs);
-    return { compileMs, warmUpMs };
-  };
-  const fill = async (): Promise<number> => {
-    await streamWeights(device, source, component, executor, prepareKernels, { ...options, signal });
-    const weightsMs = clock.total();
-    ended("weights", weightsMs);
-    return weightsMs;
-  };
-  const [warming, filling] = [warm(), fill()];
-  try {
-    const [times, weightsMs] = await Promise.all([warming, filling]);
-    return { ...times, weightsMs };
-  } catch (cause) {
-    // Buffers are destroyed next: nothing may write to them any more.
-    stop.abort();
-    await Promise.allSettled([warming, filling]);
-    throw cause;
-  }
-}
-
-interface Choice {
-  readonly program: Program;
-  readonly reasons: readonly string[];
-}
-
-async function chooseProgram(
-  device: GPUDevice,
-  { candidates, reasons }: Shortlist,
-  pipelines: Pipelines,
-  kernels: ReadonlyMap<string, Kernel>,
-  sizes: Sizes,
-): Promise<Choice> {
-  const [first] = candidates;
-  if (first === undefined) throw new InputError("unknown-tier", "the package has no program");
-  if (candidates.length === 1) return { program: first, reasons };
-  const node = heaviestNode(candidates);
-  if (node === undefined) return { program: first, reasons: [...reasons, `${first.tier}: nothing heavy to measure`] };
-  const { milliseconds } = await calibrate(device, candidates, node, pipelines, kernels, sizes);
-  const ranked = candidates
-    .map((program, index) => ({ program, ms: milliseconds[index] ?? Infinity }))
-    .sort((a, b) => a.ms - b.ms);
-  const measured = ranked.map(({ program, ms }) => `${program.tier} ${ms.toFixed(2)} ms`).join(", ");
-  return { program: ranked[0]?.program ?? first, reasons: [...reasons, `measured ${node}: ${measured}`] };
 }
 
 function pickComponent(components: readonly Component[], wanted: string | undefined): Component {

@@ -1,0 +1,203 @@
+// Everything that a model has on one device: derived from (package, component, program, device), dropped as a whole.
+
+import { costKey, type CostStore } from "./cost_store.js";
+import { InputError } from "./errors.js";
+import { Executor } from "./executor.js";
+import { Sizes, type Extent } from "./expressions.js";
+import { checkFeeds, type CheckedFeed, type Feeds } from "./feeds.js";
+import type { Component, PlannedTensor, Program } from "./generated/manifest.js";
+import { DeviceMemory } from "./memory.js";
+import type { LoadTimings } from "./model.js";
+import type { Package } from "./package.js";
+import type { Pipelines } from "./pipelines.js";
+import type { TensorRange } from "./readback.js";
+import { CostModel, CPU_RATES, GPU_RATES } from "./scheduling/costs.js";
+import { Slicer } from "./slicer.js";
+import type { LoadPhase, Telemetry } from "./telemetry/events.js";
+import { elementCount } from "./tensor.js";
+import type { AdapterInfo } from "./tier.js";
+import { streamWeights, writePadded } from "./weights.js";
+
+/** What outlives every residence of a model. */
+export interface Assets {
+  readonly source: Package;
+  readonly component: Component;
+  readonly costStore: CostStore;
+  readonly telemetry: Telemetry;
+}
+
+/** Where a model is to live, and as which program. `pipelines` serve every residence on the device. */
+export interface Placement {
+  readonly device: GPUDevice;
+  readonly adapter: AdapterInfo;
+  readonly program: Program;
+  readonly pipelines: Pipelines;
+}
+
+export interface InstallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onBytes?: ((count: number) => void) | undefined;
+}
+
+/** Milliseconds of an installation: weights overlap with compilation and warm-up. */
+export type InstallTimings = Pick<LoadTimings, "compileMs" | "weightsMs" | "warmUpMs">;
+
+/** Learned costs are kept after this many measurements, then whenever they have doubled. */
+const FIRST_SAVE = 8;
+
+/** A program on a device: warm, its weights in place. Made by `install`, never changed, dropped by `dispose`. */
+export class Residence {
+  readonly device: GPUDevice;
+  readonly program: Program;
+  readonly memory: DeviceMemory;
+  readonly executor: Executor;
+  readonly slicer: Slicer;
+  readonly timings: InstallTimings;
+  readonly #assets: Assets;
+  readonly #sizes: Sizes;
+  readonly #costKey: string;
+  #nextSave = FIRST_SAVE;
+
+  /** For `install`. */
+  constructor(
+    assets: Assets,
+    { device, adapter, program }: Placement,
+    memory: DeviceMemory,
+    executor: Executor,
+    sizes: Sizes,
+    timings: InstallTimings,
+  ) {
+    this.#assets = assets;
+    this.device = device;
+    this.program = program;
+    this.memory = memory;
+    this.executor = executor;
+    this.#sizes = sizes;
+    this.timings = timings;
+    const { name } = assets.source.manifest;
+    const costs = new CostModel(program.dispatches, adapter.isCpu ? CPU_RATES : GPU_RATES);
+    this.slicer = new Slicer(device, memory, executor, costs, name, assets.telemetry);
+    this.#costKey = costKey(adapter, name, program);
+    assets.costStore.get(this.#costKey).then(
+      (text) => {
+        if (text !== undefined) costs.restore(text);
+      },
+      () => undefined,
+    );
+  }
+
+  /** Check the inputs of the next run, and take on the sizes that they imply. */
+  admit(feeds: Feeds): readonly CheckedFeed[] {
+    const checked = checkFeeds(this.#assets.component, feeds, this.#sizes);
+    this.executor.resize();
+    return checked;
+  }
+
+  /** Write admitted inputs: those from the CPU now, copies of buffers with `encoder`. */
+  writeInputs(encoder: GPUCommandEncoder, feeds: readonly CheckedFeed[]): void {
+    for (const feed of feeds) {
+      if (elementCount(feed.shape) === 0) continue;
+      const { buffer, offset } = this.range(this.planned(feed.spec.name));
+      if ("bytes" in feed) writePadded(this.device.queue, buffer, offset, feed.bytes);
+      else encoder.copyBufferToBuffer(feed.buffer, feed.offset, buffer, offset, feed.sizeBytes);
+    }
+  }
+
+  /** A shape at the sizes of the present run. */
+  shapeOf(extents: readonly Extent[]): readonly number[] {
+    return this.#sizes.shapeOf(extents);
+  }
+
+  /** Where a value of the graph is planned; throws "unknown-tensor". */
+  planned(name: string): PlannedTensor {
+    const { tensors } = this.program;
+    const tensor = Object.hasOwn(tensors, name) ? tensors[name] : undefined;
+    if (tensor === undefined) throw new InputError("unknown-tensor", `value ${name} is not in the memory plan`);
+    return tensor;
+  }
+
+  /** Where a value lies at the sizes of the present run. */
+  range({ dtype, shape, span }: PlannedTensor): TensorRange {
+    const buffer = this.executor.buffer(span.buffer);
+    return { buffer, offset: span.offset, dtype, shape: this.shapeOf(shape) };
+  }
+
+  /** Keep what slices have taught, where enough of it is new. */
+  saveCosts(): void {
+    const { costs } = this.slicer;
+    if (costs.samples < this.#nextSave) return;
+    this.#nextSave = costs.samples * 2;
+    // Without it the next visit learns again.
+    this.#assets.costStore.set(this.#costKey, costs.save()).catch(() => undefined);
+  }
+
+  /** Free everything on the device. */
+  dispose(): void {
+    this.slicer.dispose();
+    this.memory.dispose();
+  }
+}
+
+/** Place a model on a device: buffers, pipelines, weights, warm-up. Everything is freed again when this rejects. */
+export async function install(assets: Assets, placement: Placement, options: InstallOptions = {}): Promise<Residence> {
+  const { source, component } = assets;
+  const { device, program } = placement;
+  const memory = new DeviceMemory(device);
+  try {
+    const kernels = new Map(source.manifest.kernels.map((kernel) => [kernel.name, kernel]));
+    const sizes = new Sizes(component.symbols);
+    const executor = new Executor(device, memory, program, kernels, sizes);
+    await memory.settle();
+    const timings = await fillAndWarm(assets, placement, executor, options);
+    await memory.settle();
+    return new Residence(assets, placement, memory, executor, sizes, timings);
+  } catch (cause) {
+    memory.dispose();
+    throw cause;
+  }
+}
+
+/** Stream the weights while pipelines compile and their shaders are warmed up. When one part fails, the other stops. */
+async function fillAndWarm(
+  { source, component, telemetry }: Assets,
+  { device, program, pipelines }: Placement,
+  executor: Executor,
+  options: InstallOptions,
+): Promise<InstallTimings> {
+  const start = performance.now();
+  const elapsed = (): number => performance.now() - start;
+  const ended = (phase: LoadPhase, ms: number): void => {
+    telemetry.emit({ type: "phase", at: performance.now() - ms, ms, model: source.manifest.name, phase });
+  };
+  const stop = new AbortController();
+  const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
+  const prepareKernels = pipelines.all(program.prepare.map((dispatch) => dispatch.kernel));
+  prepareKernels.catch(() => undefined);
+  const warm = async (): Promise<Pick<InstallTimings, "compileMs" | "warmUpMs">> => {
+    const compiled = await pipelines.all(program.dispatches.map((dispatch) => dispatch.kernel));
+    const compileMs = elapsed();
+    ended("compile", compileMs);
+    // The warm-up reads weights that are not there yet; what it computes is overwritten by the first run.
+    await executor.bind(compiled);
+    await executor.warmUp();
+    const warmUpMs = elapsed() - compileMs;
+    ended("warm-up", warmUpMs);
+    return { compileMs, warmUpMs };
+  };
+  const fill = async (): Promise<number> => {
+    await streamWeights(device, source, component, executor, prepareKernels, { ...options, signal });
+    const weightsMs = elapsed();
+    ended("weights", weightsMs);
+    return weightsMs;
+  };
+  const [warming, filling] = [warm(), fill()];
+  try {
+    const [times, weightsMs] = await Promise.all([warming, filling]);
+    return { ...times, weightsMs };
+  } catch (cause) {
+    // Buffers are destroyed next: nothing may write to them any more.
+    stop.abort();
+    await Promise.allSettled([warming, filling]);
+    throw cause;
+  }
+}
