@@ -22,7 +22,7 @@ const LAYERS = [
   ["residence"],
   ["capture"],
   ["gpu_model"],
-  ["load"],
+  ["load", "requirements"],
   ["index"],
 ];
 

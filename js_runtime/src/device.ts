@@ -9,6 +9,7 @@ import {
   shortlist,
   type AdapterInfo,
   type Capabilities,
+  type Needs,
   type Shortlist,
 } from "./tier.js";
 
@@ -43,15 +44,11 @@ export async function acquireDevice(
     return { device, owned: false, adapter, shortlist: shortlist(programs, capabilitiesOf(device), adapter, tier) };
   }
   const gpuAdapter = await requestAdapter(options);
-  const adapter = describeAdapter(gpuAdapter.info);
-  const chosen = shortlist(programs, capabilitiesOf(gpuAdapter), adapter, tier);
-  const needs = mergeNeeds(chosen.candidates.map(needsOf));
-  // Timestamps serve profiling; a device without them still runs everything.
-  const optional = gpuAdapter.features.has("timestamp-query") ? ["timestamp-query"] : [];
+  const { adapter, shortlist: chosen, needs } = assess(gpuAdapter, programs, tier);
   try {
     const device = await gpuAdapter.requestDevice({
       label: "webinfer",
-      requiredFeatures: [...needs.features, ...optional] as GPUFeatureName[],
+      requiredFeatures: needs.features as GPUFeatureName[],
       requiredLimits: needs.limits,
     });
     return { device, owned: true, adapter, shortlist: chosen };
@@ -61,7 +58,21 @@ export async function acquireDevice(
   }
 }
 
-async function requestAdapter(options: DeviceOptions): Promise<GPUAdapter> {
+/** Which programs to consider on an adapter, and what its device must have for them. Throws like `shortlist`. */
+export function assess(
+  gpuAdapter: GPUAdapter,
+  programs: readonly Program[],
+  tier: string | undefined,
+): { readonly adapter: AdapterInfo; readonly shortlist: Shortlist; readonly needs: Needs } {
+  const adapter = describeAdapter(gpuAdapter.info);
+  const chosen = shortlist(programs, capabilitiesOf(gpuAdapter), adapter, tier);
+  // Timestamps serve measuring; a device without them still runs everything.
+  const optional: Needs = { features: ["timestamp-query"].filter((name) => gpuAdapter.features.has(name)), limits: {} };
+  return { adapter, shortlist: chosen, needs: mergeNeeds([...chosen.candidates.map(needsOf), optional]) };
+}
+
+/** Rejects with "no-webgpu" or "no-adapter". */
+export async function requestAdapter(options: DeviceOptions): Promise<GPUAdapter> {
   // The type says that navigator.gpu always exists; insecure pages and older browsers lack it.
   const gpu: GPU | undefined = options.gpu ?? (globalThis.navigator as Navigator | undefined)?.gpu;
   if (gpu === undefined) {

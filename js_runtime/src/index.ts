@@ -41,8 +41,9 @@ export {
 } from "./scheduler.js";
 export type { GovernorOptions, Pressure } from "./scheduling/governor.js";
 export type { Slice } from "./slicer.js";
-export type { Delivery, DeliveryOptions } from "./package.js";
+export { Package, type Delivery, type DeliveryOptions } from "./package.js";
 export { PipelineCache } from "./pipelines.js";
+export { requirements, type Requirements, type RequirementsOptions } from "./requirements.js";
 export type { PackageLocation } from "./source.js";
 export type { Store, StoredEntry } from "./store.js";
 export type { LoadPhase, RuntimeEvent, SlicePiece, Subject, Telemetry } from "./telemetry/events.js";

@@ -41,15 +41,15 @@ export interface LoadOptions extends DeviceOptions, DeliveryOptions {
 }
 
 /**
- * Load a package from its URL, a zip (File or Blob), the files of a folder or a folder's handle: fetched, verified,
- * compiled and warm. Everything is freed again when this rejects.
+ * Load a package from its URL, a zip (File or Blob), the files of a folder, a folder's handle, or as it was opened
+ * before: fetched, verified, compiled and warm. Everything is freed again when this rejects.
  */
-export async function load(location: PackageLocation, options: LoadOptions = {}): Promise<Model> {
+export async function load(location: PackageLocation | Package, options: LoadOptions = {}): Promise<Model> {
   const { telemetry = SILENT } = options;
   const clock = new Stopwatch();
   let model = "";
   try {
-    const source = await Package.open(location, options);
+    const source = location instanceof Package ? location : await Package.open(location, options);
     model = source.manifest.name;
     return await loadFrom(source, options, telemetry, clock);
   } catch (cause) {
