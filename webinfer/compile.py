@@ -13,6 +13,7 @@ import onnx_ir as ir
 
 from exporters.onnx import Source, open_onnx
 from webinfer import __version__, manifest
+from webinfer.cost import predictions, sku_hints
 from webinfer.dims import constraints_of, sizes_of, symbols_of
 from webinfer.errors import SourceError
 from webinfer.expressions import extent
@@ -241,7 +242,10 @@ def compile_model(
     """Lower, plan and package a fused model whose shapes are known: path -> bytes of every file of the package."""
     lowered = {tier.id: lower(model, tier) for tier in tiers}
     files, weights = shard_weights(_weights(model, lowered.values()))
-    programs = [plan(lowered[tier.id], tier, weights) for tier in tiers]
+    programs = [
+        plan(program, tier, weights, predictions(program.dispatches, tier.precision))
+        for tier, program in zip(tiers, lowered.values(), strict=True)
+    ]
     kernels: dict[str, Kernel] = {}
     for program in lowered.values():
         for dispatch in [*program.prepare, *program.dispatches]:
@@ -261,10 +265,12 @@ def compile_model(
                 inputs=[_spec(v) for v in model.graph.inputs],
                 outputs=[_spec(v) for v in model.graph.outputs],
                 weights=list(weights.values()),
+                golden=None,
                 programs=programs,
             )
         ],
         kernels=[_kernel(k) for k in sorted(kernels.values(), key=lambda k: k.name)],
+        skus=sku_hints(),
         files=file_entries(files),
         quality=quality or {},
         provenance=provenance

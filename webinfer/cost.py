@@ -6,26 +6,27 @@ per dispatch (Williams, Waterman, Patterson: Roofline, CACM 2009). Bytes count e
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from webinfer import manifest
 from webinfer.kernel import Dispatch
+from webinfer.manifest import Positive, Rate
 from webinfer.resources import data_dir
 
 Bound = Literal["compute", "memory", "dispatch"]
-Rate = Annotated[float, Field(gt=0)]
 Fraction = Annotated[float, Field(gt=0, le=1)]
 
 
 class Sku(BaseModel):
     """A GPU model that players own: a file of device_matrix/skus.
 
-    `tier` is the tier that its adapter would get; rates are peaks, efficiencies the share that kernels reach; `source`
-    says where the numbers come from.
+    `tier` is the tier that its adapter would get; rates are peaks, efficiencies the share that kernels reach; memory_mb
+    is what a page can count on; `source` says where the numbers come from.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -40,6 +41,7 @@ class Sku(BaseModel):
     compute_efficiency: Fraction
     bandwidth_efficiency: Fraction
     dispatch_us: Rate
+    memory_mb: Positive
     source: str
 
 
@@ -49,6 +51,23 @@ def all_skus() -> dict[str, Sku]:
     files = sorted((data_dir("device_matrix") / "skus").glob("*.json"))
     skus = [Sku.model_validate_json(f.read_text()) for f in files]
     return {s.id: s for s in skus}
+
+
+def sku_hints() -> list[manifest.Sku]:
+    """What packages carry of every SKU: the rates that kernels reach."""
+    return [
+        manifest.Sku(
+            id=s.id,
+            name=s.name,
+            kind=s.kind,
+            f32_gflops=s.f32_gflops * s.compute_efficiency,
+            f16_gflops=s.f16_gflops * s.compute_efficiency,
+            bandwidth_gb_per_s=s.bandwidth_gb_per_s * s.bandwidth_efficiency,
+            dispatch_us=s.dispatch_us,
+            memory_mb=s.memory_mb,
+        )
+        for s in all_skus().values()
+    ]
 
 
 @dataclass(frozen=True)
@@ -69,3 +88,8 @@ def predict(dispatches: Iterable[Dispatch], sku: Sku, precision: Literal["fp32",
         spent["compute" if compute > memory else "memory"] += max(compute, memory)
         spent["dispatch"] += sku.dispatch_us / 1e3
     return Cost(sum(spent.values()), max(spent, key=lambda bound: spent[bound]))
+
+
+def predictions(dispatches: Sequence[Dispatch], precision: Literal["fp32", "fp16"]) -> dict[str, float]:
+    """Predicted milliseconds per SKU of running `dispatches` one after the other, to three digits."""
+    return {s.id: float(f"{predict(dispatches, s, precision).ms:.3g}") for s in all_skus().values()}

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-FORMAT_VERSION: Literal[2] = 2
+FORMAT_VERSION: Literal[3] = 3
 
 DType = Literal[
     "float32", "float16", "int64", "uint64", "int32", "uint32", "int16", "uint16", "int8", "uint8",
@@ -19,6 +19,8 @@ DType = Literal[
 NonFinite = Literal["Infinity", "-Infinity", "NaN"]  # JSON has no numbers for them
 Natural = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
+Rate = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 # A path inside the package: no absolute path, no "..", no backslash (contained on every platform).
 RelativePath = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\-]*)*$")]
@@ -169,10 +171,30 @@ class Requirements(Model):
     limits: dict[str, Natural]
 
 
+class Sku(Model):
+    """A GPU model that players own: the rates that kernels reach there.
+
+    A runtime never knows which one it runs on: it takes the one whose predicted time is nearest to a measured one.
+    """
+
+    id: str
+    name: str
+    kind: Literal["mobile", "desktop", "software"]
+    f32_gflops: Rate
+    f16_gflops: Rate
+    bandwidth_gb_per_s: Rate
+    dispatch_us: Rate
+    memory_mb: Positive  # GPU memory that a page can count on
+
+
 class Program(Model):
     """One component compiled for one tier."""
 
     tier: str
+    description: str
+    # Order of the tiers: a lower rank asks less of an adapter and its driver, and is what comes after a crash.
+    rank: Natural
+    predicted_ms: dict[str, NotNegative]  # one run at the largest sizes by the roofline of each SKU
     precision: Literal["fp32", "fp16"]
     # register: an invocation keeps its tile in registers (CPU adapters); workgroup: tiles lie in workgroup memory.
     tiling: Literal["register", "workgroup"]
@@ -186,6 +208,36 @@ class Program(Model):
     plan: Plan
 
 
+class GoldenInput(Model):
+    """How the golden feed of one input is made: by `webinfer/golden.py` and `js_runtime/src/self_test.ts`, to the bit.
+
+    uniform: reals in [low, high). normal: a sum of uniform ones with mean low and deviation high. integer: low to high.
+    """
+
+    name: str
+    kind: Literal["uniform", "normal", "integer"]
+    low: float
+    high: float
+
+
+class GoldenValue(Model):
+    """Some elements of a value as ONNX Runtime computes them from the golden feeds: float64 numbers in Golden.file."""
+
+    name: str
+    offset: Natural
+    count: Positive
+    tolerance: Rate  # largest absolute error
+
+
+class Golden(Model):
+    """What a component answers to inputs that every side can make; values of the graph in no particular order."""
+
+    file: RelativePath
+    sizes: dict[str, Natural]
+    inputs: list[GoldenInput]
+    values: list[GoldenValue]
+
+
 class Component(Model):
     """One graph of the package."""
 
@@ -196,6 +248,7 @@ class Component(Model):
     inputs: list[TensorSpec]
     outputs: list[TensorSpec]
     weights: list[Weight]
+    golden: Golden | None  # none where runs differ by design: random operators
     programs: list[Program]
 
 
@@ -220,11 +273,12 @@ class Provenance(Model):
 class Manifest(Model):
     """manifest.json."""
 
-    format_version: Literal[2]
+    format_version: Literal[3]
     name: str
     target: str
     components: list[Component]
     kernels: list[Kernel]
+    skus: list[Sku]
     files: list[FileEntry]
     quality: dict[str, Quality]
     provenance: Provenance

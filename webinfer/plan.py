@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from webinfer import manifest
@@ -155,11 +156,13 @@ def pack_activations(program: LoweredProgram, tier: Tier) -> tuple[list[Arena], 
     return min(candidates, key=lambda arenas: sum(a.size for a in arenas)), lower_bound(lives, len(program.dispatches))
 
 
-def plan(program: LoweredProgram, tier: Tier, weights: dict[str, manifest.Weight]) -> manifest.Program:
+def plan(
+    program: LoweredProgram, tier: Tier, weights: Mapping[str, manifest.Weight], predicted_ms: Mapping[str, float]
+) -> manifest.Program:
     """Turn a lowered program into the manifest's Program: buffers, spans, uploads.
 
     weights: initializers as they lie in the shards. Weights that load-time dispatches consume go to staging buffers,
-    those that inference reads stay in weight buffers.
+    those that inference reads stay in weight buffers. predicted_ms: per SKU (`webinfer.cost.predictions`).
     """
     arenas, bound = pack_activations(program, tier)
     buffers: list[manifest.Buffer] = []
@@ -219,6 +222,9 @@ def plan(program: LoweredProgram, tier: Tier, weights: dict[str, manifest.Weight
     uniforms = ALIGNMENT * len({(d.kernel.name, d.params) for d in program.dispatches if d.params})
     return manifest.Program(
         tier=tier.id,
+        description=tier.description,
+        rank=tier.rank,
+        predicted_ms=dict(predicted_ms),
         precision=tier.precision,
         tiling=tier.tiling,
         requires=tier.requires,

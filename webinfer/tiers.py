@@ -7,13 +7,14 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from webinfer.manifest import Requirements
+from webinfer.manifest import Natural, Requirements
 from webinfer.resources import data_dir
 
 
 class Tier(BaseModel):
     """What a set of kernels may assume of an adapter.
 
+    rank: place in the order of tiers; a lower one asks less of an adapter and its driver.
     f16: how 16-bit floats are handled: "arithmetic" (shader-f16: f16 math, f32 accumulation), "storage" (packed pairs,
     f32 math), "none" (the tier takes fp32 packages only).
     tiling: "register" keeps tiles in registers (CPU adapters), "workgroup" stages them in workgroup memory (GPUs).
@@ -23,6 +24,7 @@ class Tier(BaseModel):
 
     id: str
     description: str
+    rank: Natural
     targets: list[str]
     precision: Literal["fp32", "fp16"]
     f16: Literal["arithmetic", "storage", "none"]

@@ -2,17 +2,18 @@
 
 import { PackageError } from "./errors.js";
 import { Sizes, type Extent } from "./expressions.js";
-import type { Component, Dispatch, Kernel, Manifest, Program, Span } from "./generated/manifest.js";
+import type { Component, Dispatch, FileEntry, Kernel, Manifest, Program, Span } from "./generated/manifest.js";
 import { elementCount, gpuBytes, padded, weightBytes } from "./tensor.js";
 
 type Fail = (message: string) => never;
+type Files = ReadonlyMap<string, FileEntry>;
 
 /** Throw a PackageError "manifest-invalid" that names the first reference that does not hold. */
 export function checkReferences(manifest: Manifest): void {
   const fail: Fail = (message) => {
     throw new PackageError("manifest-invalid", `manifest.json: ${message}; export the package again`);
   };
-  const files = new Map(manifest.files.map((file) => [file.path, file]));
+  const files: Files = new Map(manifest.files.map((file) => [file.path, file]));
   const kernels = new Map(manifest.kernels.map((kernel) => [kernel.name, kernel]));
   if (kernels.size !== manifest.kernels.length) fail("two kernels share a name");
   for (const kernel of manifest.kernels) {
@@ -34,6 +35,22 @@ export function checkReferences(manifest: Manifest): void {
     }
     checkSymbols(component, fail);
     for (const program of component.programs) checkProgram(component, program, kernels, fail);
+    checkGolden(component, files, fail);
+  }
+}
+
+function checkGolden({ name, golden, inputs, programs, symbols }: Component, files: Files, fail: Fail): void {
+  if (golden === null) return;
+  const where = `component ${name}: golden`;
+  const file = files.get(golden.file) ?? fail(`${where}: file ${golden.file} is not listed in files`);
+  const fed = new Set(golden.inputs.map((input) => input.name));
+  for (const input of inputs) if (!fed.has(input.name)) fail(`${where}: input ${input.name} has no feed`);
+  for (const symbol of Object.keys(symbols)) {
+    if (!Object.hasOwn(golden.sizes, symbol)) fail(`${where}: ${symbol} has no size`);
+  }
+  for (const { name: value, offset, count } of golden.values) {
+    if (offset + count * 8 > file.size_bytes) fail(`${where}: ${value} ends after ${file.path}`);
+    if (!programs.every(({ tensors }) => Object.hasOwn(tensors, value))) fail(`${where}: ${value} is not planned`);
   }
 }
 

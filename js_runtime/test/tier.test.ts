@@ -21,6 +21,9 @@ function program(tier: string, changes: Partial<Program> = {}): Program {
   const f16 = tier.startsWith("fp16-") && !tier.includes("storage");
   return {
     tier,
+    description: "",
+    rank: 1,
+    predicted_ms: {},
     precision: tier.startsWith("fp16") ? "fp16" : "fp32",
     tiling: tier.endsWith("register") ? "register" : "workgroup",
     requires: { features: f16 ? ["shader-f16"] : [], limits: { maxComputeInvocationsPerWorkgroup: 256 } },

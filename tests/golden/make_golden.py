@@ -224,6 +224,9 @@ def program(tiling: Literal["register", "workgroup"]) -> manifest.Program:
     ]
     return manifest.Program(
         tier=f"fp32-{tiling}",
+        description=f"tiles in {tiling} memory",
+        rank=1 if tiling == "register" else 2,
+        predicted_ms={"slow": 2.0, "fast": 0.2},
         precision="fp32",
         tiling=tiling,
         requires=manifest.Requirements(features=[], limits={"maxComputeInvocationsPerWorkgroup": 16}),
@@ -250,6 +253,20 @@ def program(tiling: Literal["register", "workgroup"]) -> manifest.Program:
             weight_bytes=kinds["weight"],
             gpu_bytes=sum(v for k, v in kinds.items() if k != "staging") + 256 * len(dispatches),
         ),
+    )
+
+
+def sku(name: str, speed: float) -> manifest.Sku:
+    """A GPU model that is `speed` times as fast as the slowest."""
+    return manifest.Sku(
+        id=name,
+        name=f"a {name} GPU",
+        kind="mobile",
+        f32_gflops=100 * speed,
+        f16_gflops=200 * speed,
+        bandwidth_gb_per_s=10 * speed,
+        dispatch_us=50 / speed,
+        memory_mb=1000,
     )
 
 
@@ -281,6 +298,7 @@ def files() -> dict[str, bytes]:
                     spec(name="z", dtype="int64", shape=[COLUMNS]),
                 ],
                 weights=list(weights.values()),
+                golden=None,
                 programs=[program("register"), program("workgroup")],
             )
         ],
@@ -296,6 +314,7 @@ def files() -> dict[str, bytes]:
             )
             for name, (_, threads, bindings, params) in KERNELS.items()
         ],
+        skus=[sku("slow", 1.0), sku("fast", 10.0)],
         files=file_entries(content),
         quality={},
         provenance=manifest.Provenance(

@@ -6,13 +6,14 @@
 export interface Manifest {
   components: Component[];
   files: FileEntry[];
-  format_version: 2;
+  format_version: 3;
   kernels: Kernel[];
   name: string;
   provenance: Provenance;
   quality: {
     [k: string]: Quality;
   };
+  skus: Sku[];
   target: string;
 }
 /**
@@ -20,6 +21,7 @@ export interface Manifest {
  */
 export interface Component {
   constraints: Constraint[];
+  golden: Golden | null;
   inputs: TensorSpec[];
   model: string;
   name: string;
@@ -36,6 +38,37 @@ export interface Component {
 export interface Constraint {
   text: string;
   zero: string;
+}
+/**
+ * What a component answers to inputs that every side can make; values of the graph in no particular order.
+ */
+export interface Golden {
+  file: string;
+  inputs: GoldenInput[];
+  sizes: {
+    [k: string]: number;
+  };
+  values: GoldenValue[];
+}
+/**
+ * How the golden feed of one input is made: by `webinfer/golden.py` and `js_runtime/src/self_test.ts`, to the bit.
+ *
+ * uniform: reals in [low, high). normal: a sum of uniform ones with mean low and deviation high. integer: low to high.
+ */
+export interface GoldenInput {
+  high: number;
+  kind: "uniform" | "normal" | "integer";
+  low: number;
+  name: string;
+}
+/**
+ * Some elements of a value as ONNX Runtime computes them from the golden feeds: float64 numbers in Golden.file.
+ */
+export interface GoldenValue {
+  count: number;
+  name: string;
+  offset: number;
+  tolerance: number;
 }
 /**
  * A model input or output as the caller sees it.
@@ -65,11 +98,16 @@ export interface TensorSpec {
  */
 export interface Program {
   buffers: Buffer[];
+  description: string;
   dispatches: Dispatch[];
   kernels: string[];
   plan: Plan;
   precision: "fp32" | "fp16";
+  predicted_ms: {
+    [k: string]: number;
+  };
   prepare: Dispatch[];
+  rank: number;
   requires: Requirements;
   tensors: {
     [k: string]: PlannedTensor;
@@ -255,6 +293,21 @@ export interface Quality {
   runs: number;
   value: number;
 }
+/**
+ * A GPU model that players own: the rates that kernels reach there.
+ *
+ * A runtime never knows which one it runs on: it takes the one whose predicted time is nearest to a measured one.
+ */
+export interface Sku {
+  bandwidth_gb_per_s: number;
+  dispatch_us: number;
+  f16_gflops: number;
+  f32_gflops: number;
+  id: string;
+  kind: "mobile" | "desktop" | "software";
+  memory_mb: number;
+  name: string;
+}
 
 /** The only format version that this runtime reads. */
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;

@@ -19,6 +19,7 @@ const schema19 = {
       description: "One graph of the package.",
       properties: {
         constraints: { items: { $ref: "#/$defs/Constraint" }, type: "array" },
+        golden: { anyOf: [{ $ref: "#/$defs/Golden" }, { type: "null" }] },
         inputs: { items: { $ref: "#/$defs/TensorSpec" }, type: "array" },
         model: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$", type: "string" },
         name: { type: "string" },
@@ -27,7 +28,7 @@ const schema19 = {
         symbols: { additionalProperties: { $ref: "#/$defs/SymbolBounds" }, type: "object" },
         weights: { items: { $ref: "#/$defs/Weight" }, type: "array" },
       },
-      required: ["name", "model", "symbols", "constraints", "inputs", "outputs", "weights", "programs"],
+      required: ["name", "model", "symbols", "constraints", "inputs", "outputs", "weights", "golden", "programs"],
       title: "Component",
       type: "object",
     },
@@ -86,6 +87,48 @@ const schema19 = {
       },
       required: ["path", "size_bytes", "sha256"],
       title: "FileEntry",
+      type: "object",
+    },
+    Golden: {
+      additionalProperties: false,
+      description:
+        "What a component answers to inputs that every side can make; values of the graph in no particular order.",
+      properties: {
+        file: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$", type: "string" },
+        inputs: { items: { $ref: "#/$defs/GoldenInput" }, type: "array" },
+        sizes: { additionalProperties: { minimum: 0, type: "integer" }, type: "object" },
+        values: { items: { $ref: "#/$defs/GoldenValue" }, type: "array" },
+      },
+      required: ["file", "sizes", "inputs", "values"],
+      title: "Golden",
+      type: "object",
+    },
+    GoldenInput: {
+      additionalProperties: false,
+      description:
+        "How the golden feed of one input is made: by `webinfer/golden.py` and `js_runtime/src/self_test.ts`, to the bit.\n\nuniform: reals in [low, high). normal: a sum of uniform ones with mean low and deviation high. integer: low to high.",
+      properties: {
+        high: { type: "number" },
+        kind: { enum: ["uniform", "normal", "integer"], type: "string" },
+        low: { type: "number" },
+        name: { type: "string" },
+      },
+      required: ["name", "kind", "low", "high"],
+      title: "GoldenInput",
+      type: "object",
+    },
+    GoldenValue: {
+      additionalProperties: false,
+      description:
+        "Some elements of a value as ONNX Runtime computes them from the golden feeds: float64 numbers in Golden.file.",
+      properties: {
+        count: { minimum: 1, type: "integer" },
+        name: { type: "string" },
+        offset: { minimum: 0, type: "integer" },
+        tolerance: { exclusiveMinimum: 0, type: "number" },
+      },
+      required: ["name", "offset", "count", "tolerance"],
+      title: "GoldenValue",
       type: "object",
     },
     Kernel: {
@@ -179,11 +222,14 @@ const schema19 = {
       description: "One component compiled for one tier.",
       properties: {
         buffers: { items: { $ref: "#/$defs/Buffer" }, type: "array" },
+        description: { type: "string" },
         dispatches: { items: { $ref: "#/$defs/Dispatch" }, type: "array" },
         kernels: { items: { type: "string" }, type: "array" },
         plan: { $ref: "#/$defs/Plan" },
         precision: { enum: ["fp32", "fp16"], type: "string" },
+        predicted_ms: { additionalProperties: { minimum: 0, type: "number" }, type: "object" },
         prepare: { items: { $ref: "#/$defs/Dispatch" }, type: "array" },
+        rank: { minimum: 0, type: "integer" },
         requires: { $ref: "#/$defs/Requirements" },
         tensors: { additionalProperties: { $ref: "#/$defs/PlannedTensor" }, type: "object" },
         tier: { type: "string" },
@@ -192,6 +238,9 @@ const schema19 = {
       },
       required: [
         "tier",
+        "description",
+        "rank",
+        "predicted_ms",
         "precision",
         "tiling",
         "requires",
@@ -242,6 +291,24 @@ const schema19 = {
       },
       required: ["features", "limits"],
       title: "Requirements",
+      type: "object",
+    },
+    Sku: {
+      additionalProperties: false,
+      description:
+        "A GPU model that players own: the rates that kernels reach there.\n\nA runtime never knows which one it runs on: it takes the one whose predicted time is nearest to a measured one.",
+      properties: {
+        bandwidth_gb_per_s: { exclusiveMinimum: 0, type: "number" },
+        dispatch_us: { exclusiveMinimum: 0, type: "number" },
+        f16_gflops: { exclusiveMinimum: 0, type: "number" },
+        f32_gflops: { exclusiveMinimum: 0, type: "number" },
+        id: { type: "string" },
+        kind: { enum: ["mobile", "desktop", "software"], type: "string" },
+        memory_mb: { minimum: 1, type: "integer" },
+        name: { type: "string" },
+      },
+      required: ["id", "name", "kind", "f32_gflops", "f16_gflops", "bandwidth_gb_per_s", "dispatch_us", "memory_mb"],
+      title: "Sku",
       type: "object",
     },
     Span: {
@@ -360,23 +427,26 @@ const schema19 = {
   properties: {
     components: { items: { $ref: "#/$defs/Component" }, type: "array" },
     files: { items: { $ref: "#/$defs/FileEntry" }, type: "array" },
-    format_version: { const: 2, type: "integer" },
+    format_version: { const: 3, type: "integer" },
     kernels: { items: { $ref: "#/$defs/Kernel" }, type: "array" },
     name: { type: "string" },
     provenance: { $ref: "#/$defs/Provenance" },
     quality: { additionalProperties: { $ref: "#/$defs/Quality" }, type: "object" },
+    skus: { items: { $ref: "#/$defs/Sku" }, type: "array" },
     target: { type: "string" },
   },
-  required: ["format_version", "name", "target", "components", "kernels", "files", "quality", "provenance"],
+  required: ["format_version", "name", "target", "components", "kernels", "skus", "files", "quality", "provenance"],
   title: "Manifest",
   type: "object",
-  "x-format-version": 2,
+  "x-format-version": 3,
 };
+const func1 = Object.prototype.hasOwnProperty;
 const schema20 = {
   additionalProperties: false,
   description: "One graph of the package.",
   properties: {
     constraints: { items: { $ref: "#/$defs/Constraint" }, type: "array" },
+    golden: { anyOf: [{ $ref: "#/$defs/Golden" }, { type: "null" }] },
     inputs: { items: { $ref: "#/$defs/TensorSpec" }, type: "array" },
     model: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$", type: "string" },
     name: { type: "string" },
@@ -385,7 +455,7 @@ const schema20 = {
     symbols: { additionalProperties: { $ref: "#/$defs/SymbolBounds" }, type: "object" },
     weights: { items: { $ref: "#/$defs/Weight" }, type: "array" },
   },
-  required: ["name", "model", "symbols", "constraints", "inputs", "outputs", "weights", "programs"],
+  required: ["name", "model", "symbols", "constraints", "inputs", "outputs", "weights", "golden", "programs"],
   title: "Component",
   type: "object",
 };
@@ -514,6 +584,651 @@ validate54.evaluated = { props: true, dynamicProps: false, dynamicItems: false }
 
 const schema22 = {
   additionalProperties: false,
+  description:
+    "What a component answers to inputs that every side can make; values of the graph in no particular order.",
+  properties: {
+    file: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$", type: "string" },
+    inputs: { items: { $ref: "#/$defs/GoldenInput" }, type: "array" },
+    sizes: { additionalProperties: { minimum: 0, type: "integer" }, type: "object" },
+    values: { items: { $ref: "#/$defs/GoldenValue" }, type: "array" },
+  },
+  required: ["file", "sizes", "inputs", "values"],
+  title: "Golden",
+  type: "object",
+};
+const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$", "u");
+const schema23 = {
+  additionalProperties: false,
+  description:
+    "How the golden feed of one input is made: by `webinfer/golden.py` and `js_runtime/src/self_test.ts`, to the bit.\n\nuniform: reals in [low, high). normal: a sum of uniform ones with mean low and deviation high. integer: low to high.",
+  properties: {
+    high: { type: "number" },
+    kind: { enum: ["uniform", "normal", "integer"], type: "string" },
+    low: { type: "number" },
+    name: { type: "string" },
+  },
+  required: ["name", "kind", "low", "high"],
+  title: "GoldenInput",
+  type: "object",
+};
+
+function validate57(
+  data,
+  { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
+) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate57.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = undefined;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = undefined;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.name === undefined && (missing0 = "name")) ||
+        (data.kind === undefined && (missing0 = "kind")) ||
+        (data.low === undefined && (missing0 = "low")) ||
+        (data.high === undefined && (missing0 = "high"))
+      ) {
+        validate57.errors = [
+          {
+            instancePath,
+            schemaPath: "#/required",
+            keyword: "required",
+            params: { missingProperty: missing0 },
+            message: "must have required property '" + missing0 + "'",
+          },
+        ];
+        return false;
+      } else {
+        const _errs1 = errors;
+        for (const key0 in data) {
+          if (!(key0 === "high" || key0 === "kind" || key0 === "low" || key0 === "name")) {
+            validate57.errors = [
+              {
+                instancePath,
+                schemaPath: "#/additionalProperties",
+                keyword: "additionalProperties",
+                params: { additionalProperty: key0 },
+                message: "must NOT have additional properties",
+              },
+            ];
+            return false;
+            break;
+          }
+        }
+        if (_errs1 === errors) {
+          if (data.high !== undefined) {
+            let data0 = data.high;
+            const _errs2 = errors;
+            if (!(typeof data0 == "number" && isFinite(data0))) {
+              validate57.errors = [
+                {
+                  instancePath: instancePath + "/high",
+                  schemaPath: "#/properties/high/type",
+                  keyword: "type",
+                  params: { type: "number" },
+                  message: "must be number",
+                },
+              ];
+              return false;
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.kind !== undefined) {
+              let data1 = data.kind;
+              const _errs4 = errors;
+              if (typeof data1 !== "string") {
+                validate57.errors = [
+                  {
+                    instancePath: instancePath + "/kind",
+                    schemaPath: "#/properties/kind/type",
+                    keyword: "type",
+                    params: { type: "string" },
+                    message: "must be string",
+                  },
+                ];
+                return false;
+              }
+              if (!(data1 === "uniform" || data1 === "normal" || data1 === "integer")) {
+                validate57.errors = [
+                  {
+                    instancePath: instancePath + "/kind",
+                    schemaPath: "#/properties/kind/enum",
+                    keyword: "enum",
+                    params: { allowedValues: schema23.properties.kind.enum },
+                    message: "must be equal to one of the allowed values",
+                  },
+                ];
+                return false;
+              }
+              var valid0 = _errs4 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.low !== undefined) {
+                let data2 = data.low;
+                const _errs6 = errors;
+                if (!(typeof data2 == "number" && isFinite(data2))) {
+                  validate57.errors = [
+                    {
+                      instancePath: instancePath + "/low",
+                      schemaPath: "#/properties/low/type",
+                      keyword: "type",
+                      params: { type: "number" },
+                      message: "must be number",
+                    },
+                  ];
+                  return false;
+                }
+                var valid0 = _errs6 === errors;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.name !== undefined) {
+                  const _errs8 = errors;
+                  if (typeof data.name !== "string") {
+                    validate57.errors = [
+                      {
+                        instancePath: instancePath + "/name",
+                        schemaPath: "#/properties/name/type",
+                        keyword: "type",
+                        params: { type: "string" },
+                        message: "must be string",
+                      },
+                    ];
+                    return false;
+                  }
+                  var valid0 = _errs8 === errors;
+                } else {
+                  var valid0 = true;
+                }
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate57.errors = [
+        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
+      ];
+      return false;
+    }
+  }
+  validate57.errors = vErrors;
+  return errors === 0;
+}
+validate57.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+
+const schema24 = {
+  additionalProperties: false,
+  description:
+    "Some elements of a value as ONNX Runtime computes them from the golden feeds: float64 numbers in Golden.file.",
+  properties: {
+    count: { minimum: 1, type: "integer" },
+    name: { type: "string" },
+    offset: { minimum: 0, type: "integer" },
+    tolerance: { exclusiveMinimum: 0, type: "number" },
+  },
+  required: ["name", "offset", "count", "tolerance"],
+  title: "GoldenValue",
+  type: "object",
+};
+
+function validate59(
+  data,
+  { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
+) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate59.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = undefined;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = undefined;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.name === undefined && (missing0 = "name")) ||
+        (data.offset === undefined && (missing0 = "offset")) ||
+        (data.count === undefined && (missing0 = "count")) ||
+        (data.tolerance === undefined && (missing0 = "tolerance"))
+      ) {
+        validate59.errors = [
+          {
+            instancePath,
+            schemaPath: "#/required",
+            keyword: "required",
+            params: { missingProperty: missing0 },
+            message: "must have required property '" + missing0 + "'",
+          },
+        ];
+        return false;
+      } else {
+        const _errs1 = errors;
+        for (const key0 in data) {
+          if (!(key0 === "count" || key0 === "name" || key0 === "offset" || key0 === "tolerance")) {
+            validate59.errors = [
+              {
+                instancePath,
+                schemaPath: "#/additionalProperties",
+                keyword: "additionalProperties",
+                params: { additionalProperty: key0 },
+                message: "must NOT have additional properties",
+              },
+            ];
+            return false;
+            break;
+          }
+        }
+        if (_errs1 === errors) {
+          if (data.count !== undefined) {
+            let data0 = data.count;
+            const _errs2 = errors;
+            if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
+              validate59.errors = [
+                {
+                  instancePath: instancePath + "/count",
+                  schemaPath: "#/properties/count/type",
+                  keyword: "type",
+                  params: { type: "integer" },
+                  message: "must be integer",
+                },
+              ];
+              return false;
+            }
+            if (errors === _errs2) {
+              if (typeof data0 == "number" && isFinite(data0)) {
+                if (data0 < 1 || isNaN(data0)) {
+                  validate59.errors = [
+                    {
+                      instancePath: instancePath + "/count",
+                      schemaPath: "#/properties/count/minimum",
+                      keyword: "minimum",
+                      params: { comparison: ">=", limit: 1 },
+                      message: "must be >= 1",
+                    },
+                  ];
+                  return false;
+                }
+              }
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.name !== undefined) {
+              const _errs4 = errors;
+              if (typeof data.name !== "string") {
+                validate59.errors = [
+                  {
+                    instancePath: instancePath + "/name",
+                    schemaPath: "#/properties/name/type",
+                    keyword: "type",
+                    params: { type: "string" },
+                    message: "must be string",
+                  },
+                ];
+                return false;
+              }
+              var valid0 = _errs4 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.offset !== undefined) {
+                let data2 = data.offset;
+                const _errs6 = errors;
+                if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
+                  validate59.errors = [
+                    {
+                      instancePath: instancePath + "/offset",
+                      schemaPath: "#/properties/offset/type",
+                      keyword: "type",
+                      params: { type: "integer" },
+                      message: "must be integer",
+                    },
+                  ];
+                  return false;
+                }
+                if (errors === _errs6) {
+                  if (typeof data2 == "number" && isFinite(data2)) {
+                    if (data2 < 0 || isNaN(data2)) {
+                      validate59.errors = [
+                        {
+                          instancePath: instancePath + "/offset",
+                          schemaPath: "#/properties/offset/minimum",
+                          keyword: "minimum",
+                          params: { comparison: ">=", limit: 0 },
+                          message: "must be >= 0",
+                        },
+                      ];
+                      return false;
+                    }
+                  }
+                }
+                var valid0 = _errs6 === errors;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.tolerance !== undefined) {
+                  let data3 = data.tolerance;
+                  const _errs8 = errors;
+                  if (errors === _errs8) {
+                    if (typeof data3 == "number" && isFinite(data3)) {
+                      if (data3 <= 0 || isNaN(data3)) {
+                        validate59.errors = [
+                          {
+                            instancePath: instancePath + "/tolerance",
+                            schemaPath: "#/properties/tolerance/exclusiveMinimum",
+                            keyword: "exclusiveMinimum",
+                            params: { comparison: ">", limit: 0 },
+                            message: "must be > 0",
+                          },
+                        ];
+                        return false;
+                      }
+                    } else {
+                      validate59.errors = [
+                        {
+                          instancePath: instancePath + "/tolerance",
+                          schemaPath: "#/properties/tolerance/type",
+                          keyword: "type",
+                          params: { type: "number" },
+                          message: "must be number",
+                        },
+                      ];
+                      return false;
+                    }
+                  }
+                  var valid0 = _errs8 === errors;
+                } else {
+                  var valid0 = true;
+                }
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate59.errors = [
+        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
+      ];
+      return false;
+    }
+  }
+  validate59.errors = vErrors;
+  return errors === 0;
+}
+validate59.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+
+function validate56(
+  data,
+  { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
+) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate56.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = undefined;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = undefined;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.file === undefined && (missing0 = "file")) ||
+        (data.sizes === undefined && (missing0 = "sizes")) ||
+        (data.inputs === undefined && (missing0 = "inputs")) ||
+        (data.values === undefined && (missing0 = "values"))
+      ) {
+        validate56.errors = [
+          {
+            instancePath,
+            schemaPath: "#/required",
+            keyword: "required",
+            params: { missingProperty: missing0 },
+            message: "must have required property '" + missing0 + "'",
+          },
+        ];
+        return false;
+      } else {
+        const _errs1 = errors;
+        for (const key0 in data) {
+          if (!(key0 === "file" || key0 === "inputs" || key0 === "sizes" || key0 === "values")) {
+            validate56.errors = [
+              {
+                instancePath,
+                schemaPath: "#/additionalProperties",
+                keyword: "additionalProperties",
+                params: { additionalProperty: key0 },
+                message: "must NOT have additional properties",
+              },
+            ];
+            return false;
+            break;
+          }
+        }
+        if (_errs1 === errors) {
+          if (data.file !== undefined) {
+            let data0 = data.file;
+            const _errs2 = errors;
+            if (errors === _errs2) {
+              if (typeof data0 === "string") {
+                if (!pattern4.test(data0)) {
+                  validate56.errors = [
+                    {
+                      instancePath: instancePath + "/file",
+                      schemaPath: "#/properties/file/pattern",
+                      keyword: "pattern",
+                      params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" },
+                      message:
+                        'must match pattern "' +
+                        "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" +
+                        '"',
+                    },
+                  ];
+                  return false;
+                }
+              } else {
+                validate56.errors = [
+                  {
+                    instancePath: instancePath + "/file",
+                    schemaPath: "#/properties/file/type",
+                    keyword: "type",
+                    params: { type: "string" },
+                    message: "must be string",
+                  },
+                ];
+                return false;
+              }
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.inputs !== undefined) {
+              let data1 = data.inputs;
+              const _errs4 = errors;
+              if (errors === _errs4) {
+                if (Array.isArray(data1)) {
+                  var valid1 = true;
+                  const len0 = data1.length;
+                  for (let i0 = 0; i0 < len0; i0++) {
+                    const _errs6 = errors;
+                    if (
+                      !validate57(data1[i0], {
+                        instancePath: instancePath + "/inputs/" + i0,
+                        parentData: data1,
+                        parentDataProperty: i0,
+                        rootData,
+                        dynamicAnchors,
+                      })
+                    ) {
+                      vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+                      errors = vErrors.length;
+                    }
+                    var valid1 = _errs6 === errors;
+                    if (!valid1) {
+                      break;
+                    }
+                  }
+                } else {
+                  validate56.errors = [
+                    {
+                      instancePath: instancePath + "/inputs",
+                      schemaPath: "#/properties/inputs/type",
+                      keyword: "type",
+                      params: { type: "array" },
+                      message: "must be array",
+                    },
+                  ];
+                  return false;
+                }
+              }
+              var valid0 = _errs4 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.sizes !== undefined) {
+                let data3 = data.sizes;
+                const _errs7 = errors;
+                if (errors === _errs7) {
+                  if (data3 && typeof data3 == "object" && !Array.isArray(data3)) {
+                    for (const key1 in data3) {
+                      let data4 = data3[key1];
+                      const _errs10 = errors;
+                      if (!(typeof data4 == "number" && !(data4 % 1) && !isNaN(data4) && isFinite(data4))) {
+                        validate56.errors = [
+                          {
+                            instancePath: instancePath + "/sizes/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
+                            schemaPath: "#/properties/sizes/additionalProperties/type",
+                            keyword: "type",
+                            params: { type: "integer" },
+                            message: "must be integer",
+                          },
+                        ];
+                        return false;
+                      }
+                      if (errors === _errs10) {
+                        if (typeof data4 == "number" && isFinite(data4)) {
+                          if (data4 < 0 || isNaN(data4)) {
+                            validate56.errors = [
+                              {
+                                instancePath: instancePath + "/sizes/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
+                                schemaPath: "#/properties/sizes/additionalProperties/minimum",
+                                keyword: "minimum",
+                                params: { comparison: ">=", limit: 0 },
+                                message: "must be >= 0",
+                              },
+                            ];
+                            return false;
+                          }
+                        }
+                      }
+                      var valid2 = _errs10 === errors;
+                      if (!valid2) {
+                        break;
+                      }
+                    }
+                  } else {
+                    validate56.errors = [
+                      {
+                        instancePath: instancePath + "/sizes",
+                        schemaPath: "#/properties/sizes/type",
+                        keyword: "type",
+                        params: { type: "object" },
+                        message: "must be object",
+                      },
+                    ];
+                    return false;
+                  }
+                }
+                var valid0 = _errs7 === errors;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.values !== undefined) {
+                  let data5 = data.values;
+                  const _errs12 = errors;
+                  if (errors === _errs12) {
+                    if (Array.isArray(data5)) {
+                      var valid3 = true;
+                      const len1 = data5.length;
+                      for (let i1 = 0; i1 < len1; i1++) {
+                        const _errs14 = errors;
+                        if (
+                          !validate59(data5[i1], {
+                            instancePath: instancePath + "/values/" + i1,
+                            parentData: data5,
+                            parentDataProperty: i1,
+                            rootData,
+                            dynamicAnchors,
+                          })
+                        ) {
+                          vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
+                          errors = vErrors.length;
+                        }
+                        var valid3 = _errs14 === errors;
+                        if (!valid3) {
+                          break;
+                        }
+                      }
+                    } else {
+                      validate56.errors = [
+                        {
+                          instancePath: instancePath + "/values",
+                          schemaPath: "#/properties/values/type",
+                          keyword: "type",
+                          params: { type: "array" },
+                          message: "must be array",
+                        },
+                      ];
+                      return false;
+                    }
+                  }
+                  var valid0 = _errs12 === errors;
+                } else {
+                  var valid0 = true;
+                }
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate56.errors = [
+        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
+      ];
+      return false;
+    }
+  }
+  validate56.errors = vErrors;
+  return errors === 0;
+}
+validate56.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+
+const schema25 = {
+  additionalProperties: false,
   description: "A model input or output as the caller sees it.",
   properties: {
     dtype: {
@@ -552,13 +1267,13 @@ const schema22 = {
   type: "object",
 };
 
-function validate56(
+function validate62(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate56.evaluated;
+  const evaluated0 = validate62.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -573,7 +1288,7 @@ function validate56(
         (data.dtype === undefined && (missing0 = "dtype")) ||
         (data.shape === undefined && (missing0 = "shape"))
       ) {
-        validate56.errors = [
+        validate62.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -587,7 +1302,7 @@ function validate56(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "dtype" || key0 === "name" || key0 === "shape")) {
-            validate56.errors = [
+            validate62.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -605,7 +1320,7 @@ function validate56(
             let data0 = data.dtype;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate56.errors = [
+              validate62.errors = [
                 {
                   instancePath: instancePath + "/dtype",
                   schemaPath: "#/properties/dtype/type",
@@ -633,12 +1348,12 @@ function validate56(
               data0 === "uint2" ||
               data0 === "bool"
             )) {
-              validate56.errors = [
+              validate62.errors = [
                 {
                   instancePath: instancePath + "/dtype",
                   schemaPath: "#/properties/dtype/enum",
                   keyword: "enum",
-                  params: { allowedValues: schema22.properties.dtype.enum },
+                  params: { allowedValues: schema25.properties.dtype.enum },
                   message: "must be equal to one of the allowed values",
                 },
               ];
@@ -652,7 +1367,7 @@ function validate56(
             if (data.name !== undefined) {
               const _errs4 = errors;
               if (typeof data.name !== "string") {
-                validate56.errors = [
+                validate62.errors = [
                   {
                     instancePath: instancePath + "/name",
                     schemaPath: "#/properties/name/type",
@@ -767,7 +1482,7 @@ function validate56(
                           vErrors.push(err4);
                         }
                         errors++;
-                        validate56.errors = vErrors;
+                        validate62.errors = vErrors;
                         return false;
                       } else {
                         errors = _errs9;
@@ -785,7 +1500,7 @@ function validate56(
                       }
                     }
                   } else {
-                    validate56.errors = [
+                    validate62.errors = [
                       {
                         instancePath: instancePath + "/shape",
                         schemaPath: "#/properties/shape/type",
@@ -806,27 +1521,30 @@ function validate56(
         }
       }
     } else {
-      validate56.errors = [
+      validate62.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate56.errors = vErrors;
+  validate62.errors = vErrors;
   return errors === 0;
 }
-validate56.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate62.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema23 = {
+const schema26 = {
   additionalProperties: false,
   description: "One component compiled for one tier.",
   properties: {
     buffers: { items: { $ref: "#/$defs/Buffer" }, type: "array" },
+    description: { type: "string" },
     dispatches: { items: { $ref: "#/$defs/Dispatch" }, type: "array" },
     kernels: { items: { type: "string" }, type: "array" },
     plan: { $ref: "#/$defs/Plan" },
     precision: { enum: ["fp32", "fp16"], type: "string" },
+    predicted_ms: { additionalProperties: { minimum: 0, type: "number" }, type: "object" },
     prepare: { items: { $ref: "#/$defs/Dispatch" }, type: "array" },
+    rank: { minimum: 0, type: "integer" },
     requires: { $ref: "#/$defs/Requirements" },
     tensors: { additionalProperties: { $ref: "#/$defs/PlannedTensor" }, type: "object" },
     tier: { type: "string" },
@@ -835,6 +1553,9 @@ const schema23 = {
   },
   required: [
     "tier",
+    "description",
+    "rank",
+    "predicted_ms",
     "precision",
     "tiling",
     "requires",
@@ -849,8 +1570,7 @@ const schema23 = {
   title: "Program",
   type: "object",
 };
-const func1 = Object.prototype.hasOwnProperty;
-const schema24 = {
+const schema27 = {
   additionalProperties: false,
   description: "One GPUBuffer. `staging` buffers live only while the load-time dispatches run.",
   properties: {
@@ -862,13 +1582,13 @@ const schema24 = {
   type: "object",
 };
 
-function validate60(
+function validate66(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate60.evaluated;
+  const evaluated0 = validate66.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -882,7 +1602,7 @@ function validate60(
         (data.kind === undefined && (missing0 = "kind")) ||
         (data.size_bytes === undefined && (missing0 = "size_bytes"))
       ) {
-        validate60.errors = [
+        validate66.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -896,7 +1616,7 @@ function validate60(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "kind" || key0 === "size_bytes")) {
-            validate60.errors = [
+            validate66.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -914,7 +1634,7 @@ function validate60(
             let data0 = data.kind;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate60.errors = [
+              validate66.errors = [
                 {
                   instancePath: instancePath + "/kind",
                   schemaPath: "#/properties/kind/type",
@@ -932,12 +1652,12 @@ function validate60(
               data0 === "output" ||
               data0 === "staging"
             )) {
-              validate60.errors = [
+              validate66.errors = [
                 {
                   instancePath: instancePath + "/kind",
                   schemaPath: "#/properties/kind/enum",
                   keyword: "enum",
-                  params: { allowedValues: schema24.properties.kind.enum },
+                  params: { allowedValues: schema27.properties.kind.enum },
                   message: "must be equal to one of the allowed values",
                 },
               ];
@@ -952,7 +1672,7 @@ function validate60(
               let data1 = data.size_bytes;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate60.errors = [
+                validate66.errors = [
                   {
                     instancePath: instancePath + "/size_bytes",
                     schemaPath: "#/properties/size_bytes/type",
@@ -966,7 +1686,7 @@ function validate60(
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 1 || isNaN(data1)) {
-                    validate60.errors = [
+                    validate66.errors = [
                       {
                         instancePath: instancePath + "/size_bytes",
                         schemaPath: "#/properties/size_bytes/minimum",
@@ -987,18 +1707,18 @@ function validate60(
         }
       }
     } else {
-      validate60.errors = [
+      validate66.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate60.errors = vErrors;
+  validate66.errors = vErrors;
   return errors === 0;
 }
-validate60.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate66.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema25 = {
+const schema28 = {
   additionalProperties: false,
   description:
     "One compute dispatch: a kernel, its storage spans in binding order, its uniform values, its workgroup counts.\n\n`flops` and `bytes` count at the largest sizes.",
@@ -1035,7 +1755,7 @@ const schema25 = {
   title: "Dispatch",
   type: "object",
 };
-const schema26 = {
+const schema29 = {
   additionalProperties: false,
   description: "A byte range of a buffer: `buffer` indexes Program.buffers.",
   properties: {
@@ -1048,13 +1768,13 @@ const schema26 = {
   type: "object",
 };
 
-function validate63(
+function validate69(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate63.evaluated;
+  const evaluated0 = validate69.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -1069,7 +1789,7 @@ function validate63(
         (data.offset === undefined && (missing0 = "offset")) ||
         (data.size_bytes === undefined && (missing0 = "size_bytes"))
       ) {
-        validate63.errors = [
+        validate69.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -1083,7 +1803,7 @@ function validate63(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "buffer" || key0 === "offset" || key0 === "size_bytes")) {
-            validate63.errors = [
+            validate69.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -1101,7 +1821,7 @@ function validate63(
             let data0 = data.buffer;
             const _errs2 = errors;
             if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
-              validate63.errors = [
+              validate69.errors = [
                 {
                   instancePath: instancePath + "/buffer",
                   schemaPath: "#/properties/buffer/type",
@@ -1115,7 +1835,7 @@ function validate63(
             if (errors === _errs2) {
               if (typeof data0 == "number" && isFinite(data0)) {
                 if (data0 < 0 || isNaN(data0)) {
-                  validate63.errors = [
+                  validate69.errors = [
                     {
                       instancePath: instancePath + "/buffer",
                       schemaPath: "#/properties/buffer/minimum",
@@ -1137,7 +1857,7 @@ function validate63(
               let data1 = data.offset;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate63.errors = [
+                validate69.errors = [
                   {
                     instancePath: instancePath + "/offset",
                     schemaPath: "#/properties/offset/type",
@@ -1151,7 +1871,7 @@ function validate63(
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 0 || isNaN(data1)) {
-                    validate63.errors = [
+                    validate69.errors = [
                       {
                         instancePath: instancePath + "/offset",
                         schemaPath: "#/properties/offset/minimum",
@@ -1173,7 +1893,7 @@ function validate63(
                 let data2 = data.size_bytes;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                  validate63.errors = [
+                  validate69.errors = [
                     {
                       instancePath: instancePath + "/size_bytes",
                       schemaPath: "#/properties/size_bytes/type",
@@ -1187,7 +1907,7 @@ function validate63(
                 if (errors === _errs6) {
                   if (typeof data2 == "number" && isFinite(data2)) {
                     if (data2 < 1 || isNaN(data2)) {
-                      validate63.errors = [
+                      validate69.errors = [
                         {
                           instancePath: instancePath + "/size_bytes",
                           schemaPath: "#/properties/size_bytes/minimum",
@@ -1209,24 +1929,24 @@ function validate63(
         }
       }
     } else {
-      validate63.errors = [
+      validate69.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate63.errors = vErrors;
+  validate69.errors = vErrors;
   return errors === 0;
 }
-validate63.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate69.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-function validate62(
+function validate68(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate62.evaluated;
+  const evaluated0 = validate68.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -1245,7 +1965,7 @@ function validate62(
         (data.flops === undefined && (missing0 = "flops")) ||
         (data.bytes === undefined && (missing0 = "bytes"))
       ) {
-        validate62.errors = [
+        validate68.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -1267,7 +1987,7 @@ function validate62(
             key0 === "params" ||
             key0 === "workgroups"
           )) {
-            validate62.errors = [
+            validate68.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -1291,7 +2011,7 @@ function validate62(
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs4 = errors;
                   if (
-                    !validate63(data0[i0], {
+                    !validate69(data0[i0], {
                       instancePath: instancePath + "/args/" + i0,
                       parentData: data0,
                       parentDataProperty: i0,
@@ -1299,7 +2019,7 @@ function validate62(
                       dynamicAnchors,
                     })
                   ) {
-                    vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
+                    vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
                     errors = vErrors.length;
                   }
                   var valid1 = _errs4 === errors;
@@ -1308,7 +2028,7 @@ function validate62(
                   }
                 }
               } else {
-                validate62.errors = [
+                validate68.errors = [
                   {
                     instancePath: instancePath + "/args",
                     schemaPath: "#/properties/args/type",
@@ -1329,7 +2049,7 @@ function validate62(
               let data2 = data.bytes;
               const _errs5 = errors;
               if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                validate62.errors = [
+                validate68.errors = [
                   {
                     instancePath: instancePath + "/bytes",
                     schemaPath: "#/properties/bytes/type",
@@ -1343,7 +2063,7 @@ function validate62(
               if (errors === _errs5) {
                 if (typeof data2 == "number" && isFinite(data2)) {
                   if (data2 < 0 || isNaN(data2)) {
-                    validate62.errors = [
+                    validate68.errors = [
                       {
                         instancePath: instancePath + "/bytes",
                         schemaPath: "#/properties/bytes/minimum",
@@ -1365,7 +2085,7 @@ function validate62(
                 let data3 = data.flops;
                 const _errs7 = errors;
                 if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                  validate62.errors = [
+                  validate68.errors = [
                     {
                       instancePath: instancePath + "/flops",
                       schemaPath: "#/properties/flops/type",
@@ -1379,7 +2099,7 @@ function validate62(
                 if (errors === _errs7) {
                   if (typeof data3 == "number" && isFinite(data3)) {
                     if (data3 < 0 || isNaN(data3)) {
-                      validate62.errors = [
+                      validate68.errors = [
                         {
                           instancePath: instancePath + "/flops",
                           schemaPath: "#/properties/flops/minimum",
@@ -1400,7 +2120,7 @@ function validate62(
                 if (data.kernel !== undefined) {
                   const _errs9 = errors;
                   if (typeof data.kernel !== "string") {
-                    validate62.errors = [
+                    validate68.errors = [
                       {
                         instancePath: instancePath + "/kernel",
                         schemaPath: "#/properties/kernel/type",
@@ -1419,7 +2139,7 @@ function validate62(
                   if (data.node !== undefined) {
                     const _errs11 = errors;
                     if (typeof data.node !== "string") {
-                      validate62.errors = [
+                      validate68.errors = [
                         {
                           instancePath: instancePath + "/node",
                           schemaPath: "#/properties/node/type",
@@ -1504,7 +2224,7 @@ function validate62(
                                 instancePath: instancePath + "/params/" + i1,
                                 schemaPath: "#/properties/params/items/anyOf/2/enum",
                                 keyword: "enum",
-                                params: { allowedValues: schema25.properties.params.items.anyOf[2].enum },
+                                params: { allowedValues: schema28.properties.params.items.anyOf[2].enum },
                                 message: "must be equal to one of the allowed values",
                               };
                               if (vErrors === null) {
@@ -1566,7 +2286,7 @@ function validate62(
                                 vErrors.push(err6);
                               }
                               errors++;
-                              validate62.errors = vErrors;
+                              validate68.errors = vErrors;
                               return false;
                             } else {
                               errors = _errs16;
@@ -1584,7 +2304,7 @@ function validate62(
                             }
                           }
                         } else {
-                          validate62.errors = [
+                          validate68.errors = [
                             {
                               instancePath: instancePath + "/params",
                               schemaPath: "#/properties/params/type",
@@ -1607,7 +2327,7 @@ function validate62(
                         if (errors === _errs25) {
                           if (Array.isArray(data8)) {
                             if (data8.length > 3) {
-                              validate62.errors = [
+                              validate68.errors = [
                                 {
                                   instancePath: instancePath + "/workgroups",
                                   schemaPath: "#/properties/workgroups/maxItems",
@@ -1619,7 +2339,7 @@ function validate62(
                               return false;
                             } else {
                               if (data8.length < 3) {
-                                validate62.errors = [
+                                validate68.errors = [
                                   {
                                     instancePath: instancePath + "/workgroups",
                                     schemaPath: "#/properties/workgroups/minItems",
@@ -1724,7 +2444,7 @@ function validate62(
                                       vErrors.push(err11);
                                     }
                                     errors++;
-                                    validate62.errors = vErrors;
+                                    validate68.errors = vErrors;
                                     return false;
                                   } else {
                                     errors = _errs28;
@@ -1744,7 +2464,7 @@ function validate62(
                               }
                             }
                           } else {
-                            validate62.errors = [
+                            validate68.errors = [
                               {
                                 instancePath: instancePath + "/workgroups",
                                 schemaPath: "#/properties/workgroups/type",
@@ -1769,18 +2489,18 @@ function validate62(
         }
       }
     } else {
-      validate62.errors = [
+      validate68.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate62.errors = vErrors;
+  validate68.errors = vErrors;
   return errors === 0;
 }
-validate62.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate68.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema27 = {
+const schema30 = {
   additionalProperties: false,
   description: "What the memory plan achieved.",
   properties: {
@@ -1794,13 +2514,13 @@ const schema27 = {
   type: "object",
 };
 
-function validate66(
+function validate72(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate66.evaluated;
+  const evaluated0 = validate72.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -1816,7 +2536,7 @@ function validate66(
         (data.weight_bytes === undefined && (missing0 = "weight_bytes")) ||
         (data.gpu_bytes === undefined && (missing0 = "gpu_bytes"))
       ) {
-        validate66.errors = [
+        validate72.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -1835,7 +2555,7 @@ function validate66(
             key0 === "gpu_bytes" ||
             key0 === "weight_bytes"
           )) {
-            validate66.errors = [
+            validate72.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -1853,7 +2573,7 @@ function validate66(
             let data0 = data.activation_lower_bound_bytes;
             const _errs2 = errors;
             if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
-              validate66.errors = [
+              validate72.errors = [
                 {
                   instancePath: instancePath + "/activation_lower_bound_bytes",
                   schemaPath: "#/properties/activation_lower_bound_bytes/type",
@@ -1867,7 +2587,7 @@ function validate66(
             if (errors === _errs2) {
               if (typeof data0 == "number" && isFinite(data0)) {
                 if (data0 < 0 || isNaN(data0)) {
-                  validate66.errors = [
+                  validate72.errors = [
                     {
                       instancePath: instancePath + "/activation_lower_bound_bytes",
                       schemaPath: "#/properties/activation_lower_bound_bytes/minimum",
@@ -1889,7 +2609,7 @@ function validate66(
               let data1 = data.activation_peak_bytes;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate66.errors = [
+                validate72.errors = [
                   {
                     instancePath: instancePath + "/activation_peak_bytes",
                     schemaPath: "#/properties/activation_peak_bytes/type",
@@ -1903,7 +2623,7 @@ function validate66(
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 0 || isNaN(data1)) {
-                    validate66.errors = [
+                    validate72.errors = [
                       {
                         instancePath: instancePath + "/activation_peak_bytes",
                         schemaPath: "#/properties/activation_peak_bytes/minimum",
@@ -1925,7 +2645,7 @@ function validate66(
                 let data2 = data.gpu_bytes;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                  validate66.errors = [
+                  validate72.errors = [
                     {
                       instancePath: instancePath + "/gpu_bytes",
                       schemaPath: "#/properties/gpu_bytes/type",
@@ -1939,7 +2659,7 @@ function validate66(
                 if (errors === _errs6) {
                   if (typeof data2 == "number" && isFinite(data2)) {
                     if (data2 < 0 || isNaN(data2)) {
-                      validate66.errors = [
+                      validate72.errors = [
                         {
                           instancePath: instancePath + "/gpu_bytes",
                           schemaPath: "#/properties/gpu_bytes/minimum",
@@ -1961,7 +2681,7 @@ function validate66(
                   let data3 = data.weight_bytes;
                   const _errs8 = errors;
                   if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                    validate66.errors = [
+                    validate72.errors = [
                       {
                         instancePath: instancePath + "/weight_bytes",
                         schemaPath: "#/properties/weight_bytes/type",
@@ -1975,7 +2695,7 @@ function validate66(
                   if (errors === _errs8) {
                     if (typeof data3 == "number" && isFinite(data3)) {
                       if (data3 < 0 || isNaN(data3)) {
-                        validate66.errors = [
+                        validate72.errors = [
                           {
                             instancePath: instancePath + "/weight_bytes",
                             schemaPath: "#/properties/weight_bytes/minimum",
@@ -1998,18 +2718,18 @@ function validate66(
         }
       }
     } else {
-      validate66.errors = [
+      validate72.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate66.errors = vErrors;
+  validate72.errors = vErrors;
   return errors === 0;
 }
-validate66.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate72.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema28 = {
+const schema31 = {
   additionalProperties: false,
   description: "What an adapter must offer for a tier.",
   properties: {
@@ -2021,13 +2741,13 @@ const schema28 = {
   type: "object",
 };
 
-function validate69(
+function validate75(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate69.evaluated;
+  const evaluated0 = validate75.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -2041,7 +2761,7 @@ function validate69(
         (data.features === undefined && (missing0 = "features")) ||
         (data.limits === undefined && (missing0 = "limits"))
       ) {
-        validate69.errors = [
+        validate75.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -2055,7 +2775,7 @@ function validate69(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "features" || key0 === "limits")) {
-            validate69.errors = [
+            validate75.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -2079,7 +2799,7 @@ function validate69(
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs4 = errors;
                   if (typeof data0[i0] !== "string") {
-                    validate69.errors = [
+                    validate75.errors = [
                       {
                         instancePath: instancePath + "/features/" + i0,
                         schemaPath: "#/properties/features/items/type",
@@ -2096,7 +2816,7 @@ function validate69(
                   }
                 }
               } else {
-                validate69.errors = [
+                validate75.errors = [
                   {
                     instancePath: instancePath + "/features",
                     schemaPath: "#/properties/features/type",
@@ -2122,7 +2842,7 @@ function validate69(
                     let data3 = data2[key1];
                     const _errs9 = errors;
                     if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                      validate69.errors = [
+                      validate75.errors = [
                         {
                           instancePath: instancePath + "/limits/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
                           schemaPath: "#/properties/limits/additionalProperties/type",
@@ -2136,7 +2856,7 @@ function validate69(
                     if (errors === _errs9) {
                       if (typeof data3 == "number" && isFinite(data3)) {
                         if (data3 < 0 || isNaN(data3)) {
-                          validate69.errors = [
+                          validate75.errors = [
                             {
                               instancePath: instancePath + "/limits/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
                               schemaPath: "#/properties/limits/additionalProperties/minimum",
@@ -2155,7 +2875,7 @@ function validate69(
                     }
                   }
                 } else {
-                  validate69.errors = [
+                  validate75.errors = [
                     {
                       instancePath: instancePath + "/limits",
                       schemaPath: "#/properties/limits/type",
@@ -2175,18 +2895,18 @@ function validate69(
         }
       }
     } else {
-      validate69.errors = [
+      validate75.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate69.errors = vErrors;
+  validate75.errors = vErrors;
   return errors === 0;
 }
-validate69.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate75.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema29 = {
+const schema32 = {
   additionalProperties: false,
   description:
     "Where a value of the graph lives. Intermediates are listed so that `verify` can read them.\n\nThe span has room for the largest sizes; elements lie contiguously at the sizes of the run.",
@@ -2228,13 +2948,13 @@ const schema29 = {
   type: "object",
 };
 
-function validate71(
+function validate77(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate71.evaluated;
+  const evaluated0 = validate77.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -2250,7 +2970,7 @@ function validate71(
         (data.span === undefined && (missing0 = "span")) ||
         (data.producer === undefined && (missing0 = "producer"))
       ) {
-        validate71.errors = [
+        validate77.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -2264,7 +2984,7 @@ function validate71(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "dtype" || key0 === "producer" || key0 === "shape" || key0 === "span")) {
-            validate71.errors = [
+            validate77.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -2282,7 +3002,7 @@ function validate71(
             let data0 = data.dtype;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate71.errors = [
+              validate77.errors = [
                 {
                   instancePath: instancePath + "/dtype",
                   schemaPath: "#/properties/dtype/type",
@@ -2310,12 +3030,12 @@ function validate71(
               data0 === "uint2" ||
               data0 === "bool"
             )) {
-              validate71.errors = [
+              validate77.errors = [
                 {
                   instancePath: instancePath + "/dtype",
                   schemaPath: "#/properties/dtype/enum",
                   keyword: "enum",
-                  params: { allowedValues: schema29.properties.dtype.enum },
+                  params: { allowedValues: schema32.properties.dtype.enum },
                   message: "must be equal to one of the allowed values",
                 },
               ];
@@ -2330,7 +3050,7 @@ function validate71(
               let data1 = data.producer;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate71.errors = [
+                validate77.errors = [
                   {
                     instancePath: instancePath + "/producer",
                     schemaPath: "#/properties/producer/type",
@@ -2344,7 +3064,7 @@ function validate71(
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < -1 || isNaN(data1)) {
-                    validate71.errors = [
+                    validate77.errors = [
                       {
                         instancePath: instancePath + "/producer",
                         schemaPath: "#/properties/producer/minimum",
@@ -2461,7 +3181,7 @@ function validate71(
                           vErrors.push(err4);
                         }
                         errors++;
-                        validate71.errors = vErrors;
+                        validate77.errors = vErrors;
                         return false;
                       } else {
                         errors = _errs9;
@@ -2479,7 +3199,7 @@ function validate71(
                       }
                     }
                   } else {
-                    validate71.errors = [
+                    validate77.errors = [
                       {
                         instancePath: instancePath + "/shape",
                         schemaPath: "#/properties/shape/type",
@@ -2499,7 +3219,7 @@ function validate71(
                 if (data.span !== undefined) {
                   const _errs14 = errors;
                   if (
-                    !validate63(data.span, {
+                    !validate69(data.span, {
                       instancePath: instancePath + "/span",
                       parentData: data,
                       parentDataProperty: "span",
@@ -2507,7 +3227,7 @@ function validate71(
                       dynamicAnchors,
                     })
                   ) {
-                    vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
+                    vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
                     errors = vErrors.length;
                   }
                   var valid0 = _errs14 === errors;
@@ -2520,18 +3240,18 @@ function validate71(
         }
       }
     } else {
-      validate71.errors = [
+      validate77.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate71.errors = vErrors;
+  validate77.errors = vErrors;
   return errors === 0;
 }
-validate71.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate77.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema30 = {
+const schema33 = {
   additionalProperties: false,
   description: "Copy of a weight's bytes into a buffer at load.",
   properties: {
@@ -2544,13 +3264,13 @@ const schema30 = {
   type: "object",
 };
 
-function validate74(
+function validate80(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate74.evaluated;
+  const evaluated0 = validate80.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -2565,7 +3285,7 @@ function validate74(
         (data.buffer === undefined && (missing0 = "buffer")) ||
         (data.offset === undefined && (missing0 = "offset"))
       ) {
-        validate74.errors = [
+        validate80.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -2579,7 +3299,7 @@ function validate74(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "buffer" || key0 === "offset" || key0 === "weight")) {
-            validate74.errors = [
+            validate80.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -2597,7 +3317,7 @@ function validate74(
             let data0 = data.buffer;
             const _errs2 = errors;
             if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
-              validate74.errors = [
+              validate80.errors = [
                 {
                   instancePath: instancePath + "/buffer",
                   schemaPath: "#/properties/buffer/type",
@@ -2611,7 +3331,7 @@ function validate74(
             if (errors === _errs2) {
               if (typeof data0 == "number" && isFinite(data0)) {
                 if (data0 < 0 || isNaN(data0)) {
-                  validate74.errors = [
+                  validate80.errors = [
                     {
                       instancePath: instancePath + "/buffer",
                       schemaPath: "#/properties/buffer/minimum",
@@ -2633,7 +3353,7 @@ function validate74(
               let data1 = data.offset;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate74.errors = [
+                validate80.errors = [
                   {
                     instancePath: instancePath + "/offset",
                     schemaPath: "#/properties/offset/type",
@@ -2647,7 +3367,7 @@ function validate74(
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 0 || isNaN(data1)) {
-                    validate74.errors = [
+                    validate80.errors = [
                       {
                         instancePath: instancePath + "/offset",
                         schemaPath: "#/properties/offset/minimum",
@@ -2668,7 +3388,7 @@ function validate74(
               if (data.weight !== undefined) {
                 const _errs6 = errors;
                 if (typeof data.weight !== "string") {
-                  validate74.errors = [
+                  validate80.errors = [
                     {
                       instancePath: instancePath + "/weight",
                       schemaPath: "#/properties/weight/type",
@@ -2688,24 +3408,24 @@ function validate74(
         }
       }
     } else {
-      validate74.errors = [
+      validate80.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate74.errors = vErrors;
+  validate80.errors = vErrors;
   return errors === 0;
 }
-validate74.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate80.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-function validate59(
+function validate65(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate59.evaluated;
+  const evaluated0 = validate65.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -2717,6 +3437,9 @@ function validate59(
       let missing0;
       if (
         (data.tier === undefined && (missing0 = "tier")) ||
+        (data.description === undefined && (missing0 = "description")) ||
+        (data.rank === undefined && (missing0 = "rank")) ||
+        (data.predicted_ms === undefined && (missing0 = "predicted_ms")) ||
         (data.precision === undefined && (missing0 = "precision")) ||
         (data.tiling === undefined && (missing0 = "tiling")) ||
         (data.requires === undefined && (missing0 = "requires")) ||
@@ -2728,7 +3451,7 @@ function validate59(
         (data.tensors === undefined && (missing0 = "tensors")) ||
         (data.plan === undefined && (missing0 = "plan"))
       ) {
-        validate59.errors = [
+        validate65.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -2741,8 +3464,8 @@ function validate59(
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
-          if (!func1.call(schema23.properties, key0)) {
-            validate59.errors = [
+          if (!func1.call(schema26.properties, key0)) {
+            validate65.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -2766,7 +3489,7 @@ function validate59(
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs4 = errors;
                   if (
-                    !validate60(data0[i0], {
+                    !validate66(data0[i0], {
                       instancePath: instancePath + "/buffers/" + i0,
                       parentData: data0,
                       parentDataProperty: i0,
@@ -2774,7 +3497,7 @@ function validate59(
                       dynamicAnchors,
                     })
                   ) {
-                    vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
+                    vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
                     errors = vErrors.length;
                   }
                   var valid1 = _errs4 === errors;
@@ -2783,7 +3506,7 @@ function validate59(
                   }
                 }
               } else {
-                validate59.errors = [
+                validate65.errors = [
                   {
                     instancePath: instancePath + "/buffers",
                     schemaPath: "#/properties/buffers/type",
@@ -2800,81 +3523,56 @@ function validate59(
             var valid0 = true;
           }
           if (valid0) {
-            if (data.dispatches !== undefined) {
-              let data2 = data.dispatches;
+            if (data.description !== undefined) {
               const _errs5 = errors;
-              if (errors === _errs5) {
-                if (Array.isArray(data2)) {
-                  var valid2 = true;
-                  const len1 = data2.length;
-                  for (let i1 = 0; i1 < len1; i1++) {
-                    const _errs7 = errors;
-                    if (
-                      !validate62(data2[i1], {
-                        instancePath: instancePath + "/dispatches/" + i1,
-                        parentData: data2,
-                        parentDataProperty: i1,
-                        rootData,
-                        dynamicAnchors,
-                      })
-                    ) {
-                      vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                      errors = vErrors.length;
-                    }
-                    var valid2 = _errs7 === errors;
-                    if (!valid2) {
-                      break;
-                    }
-                  }
-                } else {
-                  validate59.errors = [
-                    {
-                      instancePath: instancePath + "/dispatches",
-                      schemaPath: "#/properties/dispatches/type",
-                      keyword: "type",
-                      params: { type: "array" },
-                      message: "must be array",
-                    },
-                  ];
-                  return false;
-                }
+              if (typeof data.description !== "string") {
+                validate65.errors = [
+                  {
+                    instancePath: instancePath + "/description",
+                    schemaPath: "#/properties/description/type",
+                    keyword: "type",
+                    params: { type: "string" },
+                    message: "must be string",
+                  },
+                ];
+                return false;
               }
               var valid0 = _errs5 === errors;
             } else {
               var valid0 = true;
             }
             if (valid0) {
-              if (data.kernels !== undefined) {
-                let data4 = data.kernels;
-                const _errs8 = errors;
-                if (errors === _errs8) {
-                  if (Array.isArray(data4)) {
-                    var valid3 = true;
-                    const len2 = data4.length;
-                    for (let i2 = 0; i2 < len2; i2++) {
-                      const _errs10 = errors;
-                      if (typeof data4[i2] !== "string") {
-                        validate59.errors = [
-                          {
-                            instancePath: instancePath + "/kernels/" + i2,
-                            schemaPath: "#/properties/kernels/items/type",
-                            keyword: "type",
-                            params: { type: "string" },
-                            message: "must be string",
-                          },
-                        ];
-                        return false;
+              if (data.dispatches !== undefined) {
+                let data3 = data.dispatches;
+                const _errs7 = errors;
+                if (errors === _errs7) {
+                  if (Array.isArray(data3)) {
+                    var valid2 = true;
+                    const len1 = data3.length;
+                    for (let i1 = 0; i1 < len1; i1++) {
+                      const _errs9 = errors;
+                      if (
+                        !validate68(data3[i1], {
+                          instancePath: instancePath + "/dispatches/" + i1,
+                          parentData: data3,
+                          parentDataProperty: i1,
+                          rootData,
+                          dynamicAnchors,
+                        })
+                      ) {
+                        vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+                        errors = vErrors.length;
                       }
-                      var valid3 = _errs10 === errors;
-                      if (!valid3) {
+                      var valid2 = _errs9 === errors;
+                      if (!valid2) {
                         break;
                       }
                     }
                   } else {
-                    validate59.errors = [
+                    validate65.errors = [
                       {
-                        instancePath: instancePath + "/kernels",
-                        schemaPath: "#/properties/kernels/type",
+                        instancePath: instancePath + "/dispatches",
+                        schemaPath: "#/properties/dispatches/type",
                         keyword: "type",
                         params: { type: "array" },
                         message: "must be array",
@@ -2883,262 +3581,410 @@ function validate59(
                     return false;
                   }
                 }
-                var valid0 = _errs8 === errors;
+                var valid0 = _errs7 === errors;
               } else {
                 var valid0 = true;
               }
               if (valid0) {
-                if (data.plan !== undefined) {
-                  const _errs12 = errors;
-                  if (
-                    !validate66(data.plan, {
-                      instancePath: instancePath + "/plan",
-                      parentData: data,
-                      parentDataProperty: "plan",
-                      rootData,
-                      dynamicAnchors,
-                    })
-                  ) {
-                    vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
-                    errors = vErrors.length;
-                  }
-                  var valid0 = _errs12 === errors;
-                } else {
-                  var valid0 = true;
-                }
-                if (valid0) {
-                  if (data.precision !== undefined) {
-                    let data7 = data.precision;
-                    const _errs13 = errors;
-                    if (typeof data7 !== "string") {
-                      validate59.errors = [
-                        {
-                          instancePath: instancePath + "/precision",
-                          schemaPath: "#/properties/precision/type",
-                          keyword: "type",
-                          params: { type: "string" },
-                          message: "must be string",
-                        },
-                      ];
-                      return false;
-                    }
-                    if (!(data7 === "fp32" || data7 === "fp16")) {
-                      validate59.errors = [
-                        {
-                          instancePath: instancePath + "/precision",
-                          schemaPath: "#/properties/precision/enum",
-                          keyword: "enum",
-                          params: { allowedValues: schema23.properties.precision.enum },
-                          message: "must be equal to one of the allowed values",
-                        },
-                      ];
-                      return false;
-                    }
-                    var valid0 = _errs13 === errors;
-                  } else {
-                    var valid0 = true;
-                  }
-                  if (valid0) {
-                    if (data.prepare !== undefined) {
-                      let data8 = data.prepare;
-                      const _errs15 = errors;
-                      if (errors === _errs15) {
-                        if (Array.isArray(data8)) {
-                          var valid4 = true;
-                          const len3 = data8.length;
-                          for (let i3 = 0; i3 < len3; i3++) {
-                            const _errs17 = errors;
-                            if (
-                              !validate62(data8[i3], {
-                                instancePath: instancePath + "/prepare/" + i3,
-                                parentData: data8,
-                                parentDataProperty: i3,
-                                rootData,
-                                dynamicAnchors,
-                              })
-                            ) {
-                              vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                              errors = vErrors.length;
-                            }
-                            var valid4 = _errs17 === errors;
-                            if (!valid4) {
-                              break;
-                            }
-                          }
-                        } else {
-                          validate59.errors = [
+                if (data.kernels !== undefined) {
+                  let data5 = data.kernels;
+                  const _errs10 = errors;
+                  if (errors === _errs10) {
+                    if (Array.isArray(data5)) {
+                      var valid3 = true;
+                      const len2 = data5.length;
+                      for (let i2 = 0; i2 < len2; i2++) {
+                        const _errs12 = errors;
+                        if (typeof data5[i2] !== "string") {
+                          validate65.errors = [
                             {
-                              instancePath: instancePath + "/prepare",
-                              schemaPath: "#/properties/prepare/type",
+                              instancePath: instancePath + "/kernels/" + i2,
+                              schemaPath: "#/properties/kernels/items/type",
                               keyword: "type",
-                              params: { type: "array" },
-                              message: "must be array",
+                              params: { type: "string" },
+                              message: "must be string",
                             },
                           ];
                           return false;
                         }
+                        var valid3 = _errs12 === errors;
+                        if (!valid3) {
+                          break;
+                        }
+                      }
+                    } else {
+                      validate65.errors = [
+                        {
+                          instancePath: instancePath + "/kernels",
+                          schemaPath: "#/properties/kernels/type",
+                          keyword: "type",
+                          params: { type: "array" },
+                          message: "must be array",
+                        },
+                      ];
+                      return false;
+                    }
+                  }
+                  var valid0 = _errs10 === errors;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.plan !== undefined) {
+                    const _errs14 = errors;
+                    if (
+                      !validate72(data.plan, {
+                        instancePath: instancePath + "/plan",
+                        parentData: data,
+                        parentDataProperty: "plan",
+                        rootData,
+                        dynamicAnchors,
+                      })
+                    ) {
+                      vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+                      errors = vErrors.length;
+                    }
+                    var valid0 = _errs14 === errors;
+                  } else {
+                    var valid0 = true;
+                  }
+                  if (valid0) {
+                    if (data.precision !== undefined) {
+                      let data8 = data.precision;
+                      const _errs15 = errors;
+                      if (typeof data8 !== "string") {
+                        validate65.errors = [
+                          {
+                            instancePath: instancePath + "/precision",
+                            schemaPath: "#/properties/precision/type",
+                            keyword: "type",
+                            params: { type: "string" },
+                            message: "must be string",
+                          },
+                        ];
+                        return false;
+                      }
+                      if (!(data8 === "fp32" || data8 === "fp16")) {
+                        validate65.errors = [
+                          {
+                            instancePath: instancePath + "/precision",
+                            schemaPath: "#/properties/precision/enum",
+                            keyword: "enum",
+                            params: { allowedValues: schema26.properties.precision.enum },
+                            message: "must be equal to one of the allowed values",
+                          },
+                        ];
+                        return false;
                       }
                       var valid0 = _errs15 === errors;
                     } else {
                       var valid0 = true;
                     }
                     if (valid0) {
-                      if (data.requires !== undefined) {
-                        const _errs18 = errors;
-                        if (
-                          !validate69(data.requires, {
-                            instancePath: instancePath + "/requires",
-                            parentData: data,
-                            parentDataProperty: "requires",
-                            rootData,
-                            dynamicAnchors,
-                          })
-                        ) {
-                          vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
-                          errors = vErrors.length;
+                      if (data.predicted_ms !== undefined) {
+                        let data9 = data.predicted_ms;
+                        const _errs17 = errors;
+                        if (errors === _errs17) {
+                          if (data9 && typeof data9 == "object" && !Array.isArray(data9)) {
+                            for (const key1 in data9) {
+                              let data10 = data9[key1];
+                              const _errs20 = errors;
+                              if (errors === _errs20) {
+                                if (typeof data10 == "number" && isFinite(data10)) {
+                                  if (data10 < 0 || isNaN(data10)) {
+                                    validate65.errors = [
+                                      {
+                                        instancePath:
+                                          instancePath +
+                                          "/predicted_ms/" +
+                                          key1.replace(/~/g, "~0").replace(/\//g, "~1"),
+                                        schemaPath: "#/properties/predicted_ms/additionalProperties/minimum",
+                                        keyword: "minimum",
+                                        params: { comparison: ">=", limit: 0 },
+                                        message: "must be >= 0",
+                                      },
+                                    ];
+                                    return false;
+                                  }
+                                } else {
+                                  validate65.errors = [
+                                    {
+                                      instancePath:
+                                        instancePath + "/predicted_ms/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
+                                      schemaPath: "#/properties/predicted_ms/additionalProperties/type",
+                                      keyword: "type",
+                                      params: { type: "number" },
+                                      message: "must be number",
+                                    },
+                                  ];
+                                  return false;
+                                }
+                              }
+                              var valid4 = _errs20 === errors;
+                              if (!valid4) {
+                                break;
+                              }
+                            }
+                          } else {
+                            validate65.errors = [
+                              {
+                                instancePath: instancePath + "/predicted_ms",
+                                schemaPath: "#/properties/predicted_ms/type",
+                                keyword: "type",
+                                params: { type: "object" },
+                                message: "must be object",
+                              },
+                            ];
+                            return false;
+                          }
                         }
-                        var valid0 = _errs18 === errors;
+                        var valid0 = _errs17 === errors;
                       } else {
                         var valid0 = true;
                       }
                       if (valid0) {
-                        if (data.tensors !== undefined) {
-                          let data11 = data.tensors;
-                          const _errs19 = errors;
-                          if (errors === _errs19) {
-                            if (data11 && typeof data11 == "object" && !Array.isArray(data11)) {
-                              for (const key1 in data11) {
-                                const _errs22 = errors;
+                        if (data.prepare !== undefined) {
+                          let data11 = data.prepare;
+                          const _errs22 = errors;
+                          if (errors === _errs22) {
+                            if (Array.isArray(data11)) {
+                              var valid5 = true;
+                              const len3 = data11.length;
+                              for (let i3 = 0; i3 < len3; i3++) {
+                                const _errs24 = errors;
                                 if (
-                                  !validate71(data11[key1], {
-                                    instancePath:
-                                      instancePath + "/tensors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
+                                  !validate68(data11[i3], {
+                                    instancePath: instancePath + "/prepare/" + i3,
                                     parentData: data11,
-                                    parentDataProperty: key1,
+                                    parentDataProperty: i3,
                                     rootData,
                                     dynamicAnchors,
                                   })
                                 ) {
-                                  vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+                                  vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
                                   errors = vErrors.length;
                                 }
-                                var valid5 = _errs22 === errors;
+                                var valid5 = _errs24 === errors;
                                 if (!valid5) {
                                   break;
                                 }
                               }
                             } else {
-                              validate59.errors = [
+                              validate65.errors = [
                                 {
-                                  instancePath: instancePath + "/tensors",
-                                  schemaPath: "#/properties/tensors/type",
+                                  instancePath: instancePath + "/prepare",
+                                  schemaPath: "#/properties/prepare/type",
                                   keyword: "type",
-                                  params: { type: "object" },
-                                  message: "must be object",
+                                  params: { type: "array" },
+                                  message: "must be array",
                                 },
                               ];
                               return false;
                             }
                           }
-                          var valid0 = _errs19 === errors;
+                          var valid0 = _errs22 === errors;
                         } else {
                           var valid0 = true;
                         }
                         if (valid0) {
-                          if (data.tier !== undefined) {
-                            const _errs23 = errors;
-                            if (typeof data.tier !== "string") {
-                              validate59.errors = [
+                          if (data.rank !== undefined) {
+                            let data13 = data.rank;
+                            const _errs25 = errors;
+                            if (!(typeof data13 == "number" && !(data13 % 1) && !isNaN(data13) && isFinite(data13))) {
+                              validate65.errors = [
                                 {
-                                  instancePath: instancePath + "/tier",
-                                  schemaPath: "#/properties/tier/type",
+                                  instancePath: instancePath + "/rank",
+                                  schemaPath: "#/properties/rank/type",
                                   keyword: "type",
-                                  params: { type: "string" },
-                                  message: "must be string",
+                                  params: { type: "integer" },
+                                  message: "must be integer",
                                 },
                               ];
                               return false;
                             }
-                            var valid0 = _errs23 === errors;
+                            if (errors === _errs25) {
+                              if (typeof data13 == "number" && isFinite(data13)) {
+                                if (data13 < 0 || isNaN(data13)) {
+                                  validate65.errors = [
+                                    {
+                                      instancePath: instancePath + "/rank",
+                                      schemaPath: "#/properties/rank/minimum",
+                                      keyword: "minimum",
+                                      params: { comparison: ">=", limit: 0 },
+                                      message: "must be >= 0",
+                                    },
+                                  ];
+                                  return false;
+                                }
+                              }
+                            }
+                            var valid0 = _errs25 === errors;
                           } else {
                             var valid0 = true;
                           }
                           if (valid0) {
-                            if (data.tiling !== undefined) {
-                              let data14 = data.tiling;
-                              const _errs25 = errors;
-                              if (typeof data14 !== "string") {
-                                validate59.errors = [
-                                  {
-                                    instancePath: instancePath + "/tiling",
-                                    schemaPath: "#/properties/tiling/type",
-                                    keyword: "type",
-                                    params: { type: "string" },
-                                    message: "must be string",
-                                  },
-                                ];
-                                return false;
+                            if (data.requires !== undefined) {
+                              const _errs27 = errors;
+                              if (
+                                !validate75(data.requires, {
+                                  instancePath: instancePath + "/requires",
+                                  parentData: data,
+                                  parentDataProperty: "requires",
+                                  rootData,
+                                  dynamicAnchors,
+                                })
+                              ) {
+                                vErrors = vErrors === null ? validate75.errors : vErrors.concat(validate75.errors);
+                                errors = vErrors.length;
                               }
-                              if (!(data14 === "register" || data14 === "workgroup")) {
-                                validate59.errors = [
-                                  {
-                                    instancePath: instancePath + "/tiling",
-                                    schemaPath: "#/properties/tiling/enum",
-                                    keyword: "enum",
-                                    params: { allowedValues: schema23.properties.tiling.enum },
-                                    message: "must be equal to one of the allowed values",
-                                  },
-                                ];
-                                return false;
-                              }
-                              var valid0 = _errs25 === errors;
+                              var valid0 = _errs27 === errors;
                             } else {
                               var valid0 = true;
                             }
                             if (valid0) {
-                              if (data.uploads !== undefined) {
-                                let data15 = data.uploads;
-                                const _errs27 = errors;
-                                if (errors === _errs27) {
-                                  if (Array.isArray(data15)) {
-                                    var valid6 = true;
-                                    const len4 = data15.length;
-                                    for (let i4 = 0; i4 < len4; i4++) {
-                                      const _errs29 = errors;
+                              if (data.tensors !== undefined) {
+                                let data15 = data.tensors;
+                                const _errs28 = errors;
+                                if (errors === _errs28) {
+                                  if (data15 && typeof data15 == "object" && !Array.isArray(data15)) {
+                                    for (const key2 in data15) {
+                                      const _errs31 = errors;
                                       if (
-                                        !validate74(data15[i4], {
-                                          instancePath: instancePath + "/uploads/" + i4,
+                                        !validate77(data15[key2], {
+                                          instancePath:
+                                            instancePath + "/tensors/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),
                                           parentData: data15,
-                                          parentDataProperty: i4,
+                                          parentDataProperty: key2,
                                           rootData,
                                           dynamicAnchors,
                                         })
                                       ) {
                                         vErrors =
-                                          vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
+                                          vErrors === null ? validate77.errors : vErrors.concat(validate77.errors);
                                         errors = vErrors.length;
                                       }
-                                      var valid6 = _errs29 === errors;
+                                      var valid6 = _errs31 === errors;
                                       if (!valid6) {
                                         break;
                                       }
                                     }
                                   } else {
-                                    validate59.errors = [
+                                    validate65.errors = [
                                       {
-                                        instancePath: instancePath + "/uploads",
-                                        schemaPath: "#/properties/uploads/type",
+                                        instancePath: instancePath + "/tensors",
+                                        schemaPath: "#/properties/tensors/type",
                                         keyword: "type",
-                                        params: { type: "array" },
-                                        message: "must be array",
+                                        params: { type: "object" },
+                                        message: "must be object",
                                       },
                                     ];
                                     return false;
                                   }
                                 }
-                                var valid0 = _errs27 === errors;
+                                var valid0 = _errs28 === errors;
                               } else {
                                 var valid0 = true;
+                              }
+                              if (valid0) {
+                                if (data.tier !== undefined) {
+                                  const _errs32 = errors;
+                                  if (typeof data.tier !== "string") {
+                                    validate65.errors = [
+                                      {
+                                        instancePath: instancePath + "/tier",
+                                        schemaPath: "#/properties/tier/type",
+                                        keyword: "type",
+                                        params: { type: "string" },
+                                        message: "must be string",
+                                      },
+                                    ];
+                                    return false;
+                                  }
+                                  var valid0 = _errs32 === errors;
+                                } else {
+                                  var valid0 = true;
+                                }
+                                if (valid0) {
+                                  if (data.tiling !== undefined) {
+                                    let data18 = data.tiling;
+                                    const _errs34 = errors;
+                                    if (typeof data18 !== "string") {
+                                      validate65.errors = [
+                                        {
+                                          instancePath: instancePath + "/tiling",
+                                          schemaPath: "#/properties/tiling/type",
+                                          keyword: "type",
+                                          params: { type: "string" },
+                                          message: "must be string",
+                                        },
+                                      ];
+                                      return false;
+                                    }
+                                    if (!(data18 === "register" || data18 === "workgroup")) {
+                                      validate65.errors = [
+                                        {
+                                          instancePath: instancePath + "/tiling",
+                                          schemaPath: "#/properties/tiling/enum",
+                                          keyword: "enum",
+                                          params: { allowedValues: schema26.properties.tiling.enum },
+                                          message: "must be equal to one of the allowed values",
+                                        },
+                                      ];
+                                      return false;
+                                    }
+                                    var valid0 = _errs34 === errors;
+                                  } else {
+                                    var valid0 = true;
+                                  }
+                                  if (valid0) {
+                                    if (data.uploads !== undefined) {
+                                      let data19 = data.uploads;
+                                      const _errs36 = errors;
+                                      if (errors === _errs36) {
+                                        if (Array.isArray(data19)) {
+                                          var valid7 = true;
+                                          const len4 = data19.length;
+                                          for (let i4 = 0; i4 < len4; i4++) {
+                                            const _errs38 = errors;
+                                            if (
+                                              !validate80(data19[i4], {
+                                                instancePath: instancePath + "/uploads/" + i4,
+                                                parentData: data19,
+                                                parentDataProperty: i4,
+                                                rootData,
+                                                dynamicAnchors,
+                                              })
+                                            ) {
+                                              vErrors =
+                                                vErrors === null
+                                                  ? validate80.errors
+                                                  : vErrors.concat(validate80.errors);
+                                              errors = vErrors.length;
+                                            }
+                                            var valid7 = _errs38 === errors;
+                                            if (!valid7) {
+                                              break;
+                                            }
+                                          }
+                                        } else {
+                                          validate65.errors = [
+                                            {
+                                              instancePath: instancePath + "/uploads",
+                                              schemaPath: "#/properties/uploads/type",
+                                              keyword: "type",
+                                              params: { type: "array" },
+                                              message: "must be array",
+                                            },
+                                          ];
+                                          return false;
+                                        }
+                                      }
+                                      var valid0 = _errs36 === errors;
+                                    } else {
+                                      var valid0 = true;
+                                    }
+                                  }
+                                }
                               }
                             }
                           }
@@ -3153,18 +3999,18 @@ function validate59(
         }
       }
     } else {
-      validate59.errors = [
+      validate65.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate59.errors = vErrors;
+  validate65.errors = vErrors;
   return errors === 0;
 }
-validate59.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate65.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema31 = {
+const schema34 = {
   additionalProperties: false,
   description: "A size that the inputs of a run decide: any multiple of `multiple` from `minimum` to `maximum`.",
   properties: {
@@ -3177,13 +4023,13 @@ const schema31 = {
   type: "object",
 };
 
-function validate77(
+function validate83(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate77.evaluated;
+  const evaluated0 = validate83.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -3198,7 +4044,7 @@ function validate77(
         (data.maximum === undefined && (missing0 = "maximum")) ||
         (data.multiple === undefined && (missing0 = "multiple"))
       ) {
-        validate77.errors = [
+        validate83.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -3212,7 +4058,7 @@ function validate77(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "maximum" || key0 === "minimum" || key0 === "multiple")) {
-            validate77.errors = [
+            validate83.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -3230,7 +4076,7 @@ function validate77(
             let data0 = data.maximum;
             const _errs2 = errors;
             if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
-              validate77.errors = [
+              validate83.errors = [
                 {
                   instancePath: instancePath + "/maximum",
                   schemaPath: "#/properties/maximum/type",
@@ -3244,7 +4090,7 @@ function validate77(
             if (errors === _errs2) {
               if (typeof data0 == "number" && isFinite(data0)) {
                 if (data0 < 0 || isNaN(data0)) {
-                  validate77.errors = [
+                  validate83.errors = [
                     {
                       instancePath: instancePath + "/maximum",
                       schemaPath: "#/properties/maximum/minimum",
@@ -3266,7 +4112,7 @@ function validate77(
               let data1 = data.minimum;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate77.errors = [
+                validate83.errors = [
                   {
                     instancePath: instancePath + "/minimum",
                     schemaPath: "#/properties/minimum/type",
@@ -3280,7 +4126,7 @@ function validate77(
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 0 || isNaN(data1)) {
-                    validate77.errors = [
+                    validate83.errors = [
                       {
                         instancePath: instancePath + "/minimum",
                         schemaPath: "#/properties/minimum/minimum",
@@ -3302,7 +4148,7 @@ function validate77(
                 let data2 = data.multiple;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                  validate77.errors = [
+                  validate83.errors = [
                     {
                       instancePath: instancePath + "/multiple",
                       schemaPath: "#/properties/multiple/type",
@@ -3316,7 +4162,7 @@ function validate77(
                 if (errors === _errs6) {
                   if (typeof data2 == "number" && isFinite(data2)) {
                     if (data2 < 1 || isNaN(data2)) {
-                      validate77.errors = [
+                      validate83.errors = [
                         {
                           instancePath: instancePath + "/multiple",
                           schemaPath: "#/properties/multiple/minimum",
@@ -3338,18 +4184,18 @@ function validate77(
         }
       }
     } else {
-      validate77.errors = [
+      validate83.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate77.errors = vErrors;
+  validate83.errors = vErrors;
   return errors === 0;
 }
-validate77.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate83.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema32 = {
+const schema35 = {
   additionalProperties: false,
   description:
     "One initializer inside a shard (a valid safetensors file); `offset` counts from the start of the file.\n\nElements below 8 bits are packed as in ONNX's TensorProto.raw_data: several to a byte, the first in the lowest bits.",
@@ -3384,15 +4230,14 @@ const schema32 = {
   title: "Weight",
   type: "object",
 };
-const pattern5 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$", "u");
 
-function validate79(
+function validate85(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate79.evaluated;
+  const evaluated0 = validate85.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -3410,7 +4255,7 @@ function validate79(
         (data.offset === undefined && (missing0 = "offset")) ||
         (data.size_bytes === undefined && (missing0 = "size_bytes"))
       ) {
-        validate79.errors = [
+        validate85.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -3431,7 +4276,7 @@ function validate79(
             key0 === "shape" ||
             key0 === "size_bytes"
           )) {
-            validate79.errors = [
+            validate85.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -3449,7 +4294,7 @@ function validate79(
             let data0 = data.dtype;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate79.errors = [
+              validate85.errors = [
                 {
                   instancePath: instancePath + "/dtype",
                   schemaPath: "#/properties/dtype/type",
@@ -3477,12 +4322,12 @@ function validate79(
               data0 === "uint2" ||
               data0 === "bool"
             )) {
-              validate79.errors = [
+              validate85.errors = [
                 {
                   instancePath: instancePath + "/dtype",
                   schemaPath: "#/properties/dtype/enum",
                   keyword: "enum",
-                  params: { allowedValues: schema32.properties.dtype.enum },
+                  params: { allowedValues: schema35.properties.dtype.enum },
                   message: "must be equal to one of the allowed values",
                 },
               ];
@@ -3498,8 +4343,8 @@ function validate79(
               const _errs4 = errors;
               if (errors === _errs4) {
                 if (typeof data1 === "string") {
-                  if (!pattern5.test(data1)) {
-                    validate79.errors = [
+                  if (!pattern4.test(data1)) {
+                    validate85.errors = [
                       {
                         instancePath: instancePath + "/file",
                         schemaPath: "#/properties/file/pattern",
@@ -3514,7 +4359,7 @@ function validate79(
                     return false;
                   }
                 } else {
-                  validate79.errors = [
+                  validate85.errors = [
                     {
                       instancePath: instancePath + "/file",
                       schemaPath: "#/properties/file/type",
@@ -3534,7 +4379,7 @@ function validate79(
               if (data.name !== undefined) {
                 const _errs6 = errors;
                 if (typeof data.name !== "string") {
-                  validate79.errors = [
+                  validate85.errors = [
                     {
                       instancePath: instancePath + "/name",
                       schemaPath: "#/properties/name/type",
@@ -3554,7 +4399,7 @@ function validate79(
                   let data3 = data.offset;
                   const _errs8 = errors;
                   if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                    validate79.errors = [
+                    validate85.errors = [
                       {
                         instancePath: instancePath + "/offset",
                         schemaPath: "#/properties/offset/type",
@@ -3568,7 +4413,7 @@ function validate79(
                   if (errors === _errs8) {
                     if (typeof data3 == "number" && isFinite(data3)) {
                       if (data3 < 0 || isNaN(data3)) {
-                        validate79.errors = [
+                        validate85.errors = [
                           {
                             instancePath: instancePath + "/offset",
                             schemaPath: "#/properties/offset/minimum",
@@ -3597,7 +4442,7 @@ function validate79(
                           let data5 = data4[i0];
                           const _errs12 = errors;
                           if (!(typeof data5 == "number" && !(data5 % 1) && !isNaN(data5) && isFinite(data5))) {
-                            validate79.errors = [
+                            validate85.errors = [
                               {
                                 instancePath: instancePath + "/shape/" + i0,
                                 schemaPath: "#/properties/shape/items/type",
@@ -3611,7 +4456,7 @@ function validate79(
                           if (errors === _errs12) {
                             if (typeof data5 == "number" && isFinite(data5)) {
                               if (data5 < 0 || isNaN(data5)) {
-                                validate79.errors = [
+                                validate85.errors = [
                                   {
                                     instancePath: instancePath + "/shape/" + i0,
                                     schemaPath: "#/properties/shape/items/minimum",
@@ -3630,7 +4475,7 @@ function validate79(
                           }
                         }
                       } else {
-                        validate79.errors = [
+                        validate85.errors = [
                           {
                             instancePath: instancePath + "/shape",
                             schemaPath: "#/properties/shape/type",
@@ -3651,7 +4496,7 @@ function validate79(
                       let data6 = data.size_bytes;
                       const _errs14 = errors;
                       if (!(typeof data6 == "number" && !(data6 % 1) && !isNaN(data6) && isFinite(data6))) {
-                        validate79.errors = [
+                        validate85.errors = [
                           {
                             instancePath: instancePath + "/size_bytes",
                             schemaPath: "#/properties/size_bytes/type",
@@ -3665,7 +4510,7 @@ function validate79(
                       if (errors === _errs14) {
                         if (typeof data6 == "number" && isFinite(data6)) {
                           if (data6 < 0 || isNaN(data6)) {
-                            validate79.errors = [
+                            validate85.errors = [
                               {
                                 instancePath: instancePath + "/size_bytes",
                                 schemaPath: "#/properties/size_bytes/minimum",
@@ -3690,16 +4535,16 @@ function validate79(
         }
       }
     } else {
-      validate79.errors = [
+      validate85.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate79.errors = vErrors;
+  validate85.errors = vErrors;
   return errors === 0;
 }
-validate79.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate85.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
 function validate53(
   data,
@@ -3725,6 +4570,7 @@ function validate53(
         (data.inputs === undefined && (missing0 = "inputs")) ||
         (data.outputs === undefined && (missing0 = "outputs")) ||
         (data.weights === undefined && (missing0 = "weights")) ||
+        (data.golden === undefined && (missing0 = "golden")) ||
         (data.programs === undefined && (missing0 = "programs"))
       ) {
         validate53.errors = [
@@ -3740,16 +4586,7 @@ function validate53(
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
-          if (!(
-            key0 === "constraints" ||
-            key0 === "inputs" ||
-            key0 === "model" ||
-            key0 === "name" ||
-            key0 === "outputs" ||
-            key0 === "programs" ||
-            key0 === "symbols" ||
-            key0 === "weights"
-          )) {
+          if (!func1.call(schema20.properties, key0)) {
             validate53.errors = [
               {
                 instancePath,
@@ -3808,43 +4645,68 @@ function validate53(
             var valid0 = true;
           }
           if (valid0) {
-            if (data.inputs !== undefined) {
-              let data2 = data.inputs;
+            if (data.golden !== undefined) {
+              let data2 = data.golden;
               const _errs5 = errors;
-              if (errors === _errs5) {
-                if (Array.isArray(data2)) {
-                  var valid2 = true;
-                  const len1 = data2.length;
-                  for (let i1 = 0; i1 < len1; i1++) {
-                    const _errs7 = errors;
-                    if (
-                      !validate56(data2[i1], {
-                        instancePath: instancePath + "/inputs/" + i1,
-                        parentData: data2,
-                        parentDataProperty: i1,
-                        rootData,
-                        dynamicAnchors,
-                      })
-                    ) {
-                      vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
-                      errors = vErrors.length;
-                    }
-                    var valid2 = _errs7 === errors;
-                    if (!valid2) {
-                      break;
-                    }
-                  }
+              const _errs6 = errors;
+              let valid2 = false;
+              const _errs7 = errors;
+              if (
+                !validate56(data2, {
+                  instancePath: instancePath + "/golden",
+                  parentData: data,
+                  parentDataProperty: "golden",
+                  rootData,
+                  dynamicAnchors,
+                })
+              ) {
+                vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
+                errors = vErrors.length;
+              }
+              var _valid0 = _errs7 === errors;
+              valid2 = valid2 || _valid0;
+              const _errs8 = errors;
+              if (data2 !== null) {
+                const err0 = {
+                  instancePath: instancePath + "/golden",
+                  schemaPath: "#/properties/golden/anyOf/1/type",
+                  keyword: "type",
+                  params: { type: "null" },
+                  message: "must be null",
+                };
+                if (vErrors === null) {
+                  vErrors = [err0];
                 } else {
-                  validate53.errors = [
-                    {
-                      instancePath: instancePath + "/inputs",
-                      schemaPath: "#/properties/inputs/type",
-                      keyword: "type",
-                      params: { type: "array" },
-                      message: "must be array",
-                    },
-                  ];
-                  return false;
+                  vErrors.push(err0);
+                }
+                errors++;
+              }
+              var _valid0 = _errs8 === errors;
+              valid2 = valid2 || _valid0;
+              if (!valid2) {
+                const err1 = {
+                  instancePath: instancePath + "/golden",
+                  schemaPath: "#/properties/golden/anyOf",
+                  keyword: "anyOf",
+                  params: {},
+                  message: "must match a schema in anyOf",
+                };
+                if (vErrors === null) {
+                  vErrors = [err1];
+                } else {
+                  vErrors.push(err1);
+                }
+                errors++;
+                validate53.errors = vErrors;
+                return false;
+              } else {
+                errors = _errs6;
+                if (vErrors !== null) {
+                  if (_errs6) {
+                    vErrors.length = _errs6;
+                  } else {
+                    vErrors = null;
+                  }
                 }
               }
               var valid0 = _errs5 === errors;
@@ -3852,129 +4714,129 @@ function validate53(
               var valid0 = true;
             }
             if (valid0) {
-              if (data.model !== undefined) {
-                let data4 = data.model;
-                const _errs8 = errors;
-                if (errors === _errs8) {
-                  if (typeof data4 === "string") {
-                    if (!pattern5.test(data4)) {
-                      validate53.errors = [
-                        {
-                          instancePath: instancePath + "/model",
-                          schemaPath: "#/properties/model/pattern",
-                          keyword: "pattern",
-                          params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" },
-                          message:
-                            'must match pattern "' +
-                            "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" +
-                            '"',
-                        },
-                      ];
-                      return false;
+              if (data.inputs !== undefined) {
+                let data3 = data.inputs;
+                const _errs10 = errors;
+                if (errors === _errs10) {
+                  if (Array.isArray(data3)) {
+                    var valid3 = true;
+                    const len1 = data3.length;
+                    for (let i1 = 0; i1 < len1; i1++) {
+                      const _errs12 = errors;
+                      if (
+                        !validate62(data3[i1], {
+                          instancePath: instancePath + "/inputs/" + i1,
+                          parentData: data3,
+                          parentDataProperty: i1,
+                          rootData,
+                          dynamicAnchors,
+                        })
+                      ) {
+                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                        errors = vErrors.length;
+                      }
+                      var valid3 = _errs12 === errors;
+                      if (!valid3) {
+                        break;
+                      }
                     }
                   } else {
                     validate53.errors = [
                       {
-                        instancePath: instancePath + "/model",
-                        schemaPath: "#/properties/model/type",
+                        instancePath: instancePath + "/inputs",
+                        schemaPath: "#/properties/inputs/type",
                         keyword: "type",
-                        params: { type: "string" },
-                        message: "must be string",
+                        params: { type: "array" },
+                        message: "must be array",
                       },
                     ];
                     return false;
                   }
                 }
-                var valid0 = _errs8 === errors;
+                var valid0 = _errs10 === errors;
               } else {
                 var valid0 = true;
               }
               if (valid0) {
-                if (data.name !== undefined) {
-                  const _errs10 = errors;
-                  if (typeof data.name !== "string") {
-                    validate53.errors = [
-                      {
-                        instancePath: instancePath + "/name",
-                        schemaPath: "#/properties/name/type",
-                        keyword: "type",
-                        params: { type: "string" },
-                        message: "must be string",
-                      },
-                    ];
-                    return false;
-                  }
-                  var valid0 = _errs10 === errors;
-                } else {
-                  var valid0 = true;
-                }
-                if (valid0) {
-                  if (data.outputs !== undefined) {
-                    let data6 = data.outputs;
-                    const _errs12 = errors;
-                    if (errors === _errs12) {
-                      if (Array.isArray(data6)) {
-                        var valid3 = true;
-                        const len2 = data6.length;
-                        for (let i2 = 0; i2 < len2; i2++) {
-                          const _errs14 = errors;
-                          if (
-                            !validate56(data6[i2], {
-                              instancePath: instancePath + "/outputs/" + i2,
-                              parentData: data6,
-                              parentDataProperty: i2,
-                              rootData,
-                              dynamicAnchors,
-                            })
-                          ) {
-                            vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
-                            errors = vErrors.length;
-                          }
-                          var valid3 = _errs14 === errors;
-                          if (!valid3) {
-                            break;
-                          }
-                        }
-                      } else {
+                if (data.model !== undefined) {
+                  let data5 = data.model;
+                  const _errs13 = errors;
+                  if (errors === _errs13) {
+                    if (typeof data5 === "string") {
+                      if (!pattern4.test(data5)) {
                         validate53.errors = [
                           {
-                            instancePath: instancePath + "/outputs",
-                            schemaPath: "#/properties/outputs/type",
-                            keyword: "type",
-                            params: { type: "array" },
-                            message: "must be array",
+                            instancePath: instancePath + "/model",
+                            schemaPath: "#/properties/model/pattern",
+                            keyword: "pattern",
+                            params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" },
+                            message:
+                              'must match pattern "' +
+                              "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" +
+                              '"',
                           },
                         ];
                         return false;
                       }
+                    } else {
+                      validate53.errors = [
+                        {
+                          instancePath: instancePath + "/model",
+                          schemaPath: "#/properties/model/type",
+                          keyword: "type",
+                          params: { type: "string" },
+                          message: "must be string",
+                        },
+                      ];
+                      return false;
                     }
-                    var valid0 = _errs12 === errors;
+                  }
+                  var valid0 = _errs13 === errors;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.name !== undefined) {
+                    const _errs15 = errors;
+                    if (typeof data.name !== "string") {
+                      validate53.errors = [
+                        {
+                          instancePath: instancePath + "/name",
+                          schemaPath: "#/properties/name/type",
+                          keyword: "type",
+                          params: { type: "string" },
+                          message: "must be string",
+                        },
+                      ];
+                      return false;
+                    }
+                    var valid0 = _errs15 === errors;
                   } else {
                     var valid0 = true;
                   }
                   if (valid0) {
-                    if (data.programs !== undefined) {
-                      let data8 = data.programs;
-                      const _errs15 = errors;
-                      if (errors === _errs15) {
-                        if (Array.isArray(data8)) {
+                    if (data.outputs !== undefined) {
+                      let data7 = data.outputs;
+                      const _errs17 = errors;
+                      if (errors === _errs17) {
+                        if (Array.isArray(data7)) {
                           var valid4 = true;
-                          const len3 = data8.length;
-                          for (let i3 = 0; i3 < len3; i3++) {
-                            const _errs17 = errors;
+                          const len2 = data7.length;
+                          for (let i2 = 0; i2 < len2; i2++) {
+                            const _errs19 = errors;
                             if (
-                              !validate59(data8[i3], {
-                                instancePath: instancePath + "/programs/" + i3,
-                                parentData: data8,
-                                parentDataProperty: i3,
+                              !validate62(data7[i2], {
+                                instancePath: instancePath + "/outputs/" + i2,
+                                parentData: data7,
+                                parentDataProperty: i2,
                                 rootData,
                                 dynamicAnchors,
                               })
                             ) {
-                              vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
+                              vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                               errors = vErrors.length;
                             }
-                            var valid4 = _errs17 === errors;
+                            var valid4 = _errs19 === errors;
                             if (!valid4) {
                               break;
                             }
@@ -3982,8 +4844,8 @@ function validate53(
                         } else {
                           validate53.errors = [
                             {
-                              instancePath: instancePath + "/programs",
-                              schemaPath: "#/properties/programs/type",
+                              instancePath: instancePath + "/outputs",
+                              schemaPath: "#/properties/outputs/type",
                               keyword: "type",
                               params: { type: "array" },
                               message: "must be array",
@@ -3992,32 +4854,33 @@ function validate53(
                           return false;
                         }
                       }
-                      var valid0 = _errs15 === errors;
+                      var valid0 = _errs17 === errors;
                     } else {
                       var valid0 = true;
                     }
                     if (valid0) {
-                      if (data.symbols !== undefined) {
-                        let data10 = data.symbols;
-                        const _errs18 = errors;
-                        if (errors === _errs18) {
-                          if (data10 && typeof data10 == "object" && !Array.isArray(data10)) {
-                            for (const key1 in data10) {
-                              const _errs21 = errors;
+                      if (data.programs !== undefined) {
+                        let data9 = data.programs;
+                        const _errs20 = errors;
+                        if (errors === _errs20) {
+                          if (Array.isArray(data9)) {
+                            var valid5 = true;
+                            const len3 = data9.length;
+                            for (let i3 = 0; i3 < len3; i3++) {
+                              const _errs22 = errors;
                               if (
-                                !validate77(data10[key1], {
-                                  instancePath:
-                                    instancePath + "/symbols/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
-                                  parentData: data10,
-                                  parentDataProperty: key1,
+                                !validate65(data9[i3], {
+                                  instancePath: instancePath + "/programs/" + i3,
+                                  parentData: data9,
+                                  parentDataProperty: i3,
                                   rootData,
                                   dynamicAnchors,
                                 })
                               ) {
-                                vErrors = vErrors === null ? validate77.errors : vErrors.concat(validate77.errors);
+                                vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
                                 errors = vErrors.length;
                               }
-                              var valid5 = _errs21 === errors;
+                              var valid5 = _errs22 === errors;
                               if (!valid5) {
                                 break;
                               }
@@ -4025,43 +4888,42 @@ function validate53(
                           } else {
                             validate53.errors = [
                               {
-                                instancePath: instancePath + "/symbols",
-                                schemaPath: "#/properties/symbols/type",
+                                instancePath: instancePath + "/programs",
+                                schemaPath: "#/properties/programs/type",
                                 keyword: "type",
-                                params: { type: "object" },
-                                message: "must be object",
+                                params: { type: "array" },
+                                message: "must be array",
                               },
                             ];
                             return false;
                           }
                         }
-                        var valid0 = _errs18 === errors;
+                        var valid0 = _errs20 === errors;
                       } else {
                         var valid0 = true;
                       }
                       if (valid0) {
-                        if (data.weights !== undefined) {
-                          let data12 = data.weights;
-                          const _errs22 = errors;
-                          if (errors === _errs22) {
-                            if (Array.isArray(data12)) {
-                              var valid6 = true;
-                              const len4 = data12.length;
-                              for (let i4 = 0; i4 < len4; i4++) {
-                                const _errs24 = errors;
+                        if (data.symbols !== undefined) {
+                          let data11 = data.symbols;
+                          const _errs23 = errors;
+                          if (errors === _errs23) {
+                            if (data11 && typeof data11 == "object" && !Array.isArray(data11)) {
+                              for (const key1 in data11) {
+                                const _errs26 = errors;
                                 if (
-                                  !validate79(data12[i4], {
-                                    instancePath: instancePath + "/weights/" + i4,
-                                    parentData: data12,
-                                    parentDataProperty: i4,
+                                  !validate83(data11[key1], {
+                                    instancePath:
+                                      instancePath + "/symbols/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
+                                    parentData: data11,
+                                    parentDataProperty: key1,
                                     rootData,
                                     dynamicAnchors,
                                   })
                                 ) {
-                                  vErrors = vErrors === null ? validate79.errors : vErrors.concat(validate79.errors);
+                                  vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
                                   errors = vErrors.length;
                                 }
-                                var valid6 = _errs24 === errors;
+                                var valid6 = _errs26 === errors;
                                 if (!valid6) {
                                   break;
                                 }
@@ -4069,19 +4931,64 @@ function validate53(
                             } else {
                               validate53.errors = [
                                 {
-                                  instancePath: instancePath + "/weights",
-                                  schemaPath: "#/properties/weights/type",
+                                  instancePath: instancePath + "/symbols",
+                                  schemaPath: "#/properties/symbols/type",
                                   keyword: "type",
-                                  params: { type: "array" },
-                                  message: "must be array",
+                                  params: { type: "object" },
+                                  message: "must be object",
                                 },
                               ];
                               return false;
                             }
                           }
-                          var valid0 = _errs22 === errors;
+                          var valid0 = _errs23 === errors;
                         } else {
                           var valid0 = true;
+                        }
+                        if (valid0) {
+                          if (data.weights !== undefined) {
+                            let data13 = data.weights;
+                            const _errs27 = errors;
+                            if (errors === _errs27) {
+                              if (Array.isArray(data13)) {
+                                var valid7 = true;
+                                const len4 = data13.length;
+                                for (let i4 = 0; i4 < len4; i4++) {
+                                  const _errs29 = errors;
+                                  if (
+                                    !validate85(data13[i4], {
+                                      instancePath: instancePath + "/weights/" + i4,
+                                      parentData: data13,
+                                      parentDataProperty: i4,
+                                      rootData,
+                                      dynamicAnchors,
+                                    })
+                                  ) {
+                                    vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+                                    errors = vErrors.length;
+                                  }
+                                  var valid7 = _errs29 === errors;
+                                  if (!valid7) {
+                                    break;
+                                  }
+                                }
+                              } else {
+                                validate53.errors = [
+                                  {
+                                    instancePath: instancePath + "/weights",
+                                    schemaPath: "#/properties/weights/type",
+                                    keyword: "type",
+                                    params: { type: "array" },
+                                    message: "must be array",
+                                  },
+                                ];
+                                return false;
+                              }
+                            }
+                            var valid0 = _errs27 === errors;
+                          } else {
+                            var valid0 = true;
+                          }
                         }
                       }
                     }
@@ -4104,7 +5011,7 @@ function validate53(
 }
 validate53.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema33 = {
+const schema36 = {
   additionalProperties: false,
   description: "One file of the package; every file but manifest.json is listed.",
   properties: {
@@ -4116,15 +5023,15 @@ const schema33 = {
   title: "FileEntry",
   type: "object",
 };
-const pattern11 = new RegExp("^[0-9a-f]{64}$", "u");
+const pattern12 = new RegExp("^[0-9a-f]{64}$", "u");
 
-function validate82(
+function validate88(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate82.evaluated;
+  const evaluated0 = validate88.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -4139,7 +5046,7 @@ function validate82(
         (data.size_bytes === undefined && (missing0 = "size_bytes")) ||
         (data.sha256 === undefined && (missing0 = "sha256"))
       ) {
-        validate82.errors = [
+        validate88.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -4153,7 +5060,7 @@ function validate82(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "path" || key0 === "sha256" || key0 === "size_bytes")) {
-            validate82.errors = [
+            validate88.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -4172,8 +5079,8 @@ function validate82(
             const _errs2 = errors;
             if (errors === _errs2) {
               if (typeof data0 === "string") {
-                if (!pattern5.test(data0)) {
-                  validate82.errors = [
+                if (!pattern4.test(data0)) {
+                  validate88.errors = [
                     {
                       instancePath: instancePath + "/path",
                       schemaPath: "#/properties/path/pattern",
@@ -4188,7 +5095,7 @@ function validate82(
                   return false;
                 }
               } else {
-                validate82.errors = [
+                validate88.errors = [
                   {
                     instancePath: instancePath + "/path",
                     schemaPath: "#/properties/path/type",
@@ -4210,8 +5117,8 @@ function validate82(
               const _errs4 = errors;
               if (errors === _errs4) {
                 if (typeof data1 === "string") {
-                  if (!pattern11.test(data1)) {
-                    validate82.errors = [
+                  if (!pattern12.test(data1)) {
+                    validate88.errors = [
                       {
                         instancePath: instancePath + "/sha256",
                         schemaPath: "#/properties/sha256/pattern",
@@ -4223,7 +5130,7 @@ function validate82(
                     return false;
                   }
                 } else {
-                  validate82.errors = [
+                  validate88.errors = [
                     {
                       instancePath: instancePath + "/sha256",
                       schemaPath: "#/properties/sha256/type",
@@ -4244,7 +5151,7 @@ function validate82(
                 let data2 = data.size_bytes;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                  validate82.errors = [
+                  validate88.errors = [
                     {
                       instancePath: instancePath + "/size_bytes",
                       schemaPath: "#/properties/size_bytes/type",
@@ -4258,7 +5165,7 @@ function validate82(
                 if (errors === _errs6) {
                   if (typeof data2 == "number" && isFinite(data2)) {
                     if (data2 < 0 || isNaN(data2)) {
-                      validate82.errors = [
+                      validate88.errors = [
                         {
                           instancePath: instancePath + "/size_bytes",
                           schemaPath: "#/properties/size_bytes/minimum",
@@ -4280,18 +5187,18 @@ function validate82(
         }
       }
     } else {
-      validate82.errors = [
+      validate88.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate82.errors = vErrors;
+  validate88.errors = vErrors;
   return errors === 0;
 }
-validate82.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate88.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema34 = {
+const schema37 = {
   additionalProperties: false,
   description: "One rendered shader; `name` is the pipeline label, the timestamp label and the telemetry key.",
   properties: {
@@ -4307,7 +5214,7 @@ const schema34 = {
   title: "Kernel",
   type: "object",
 };
-const schema35 = {
+const schema38 = {
   additionalProperties: false,
   description: "A storage binding of group 0; its index is its place in the list.",
   properties: { access: { enum: ["read", "read_write"], type: "string" }, name: { type: "string" } },
@@ -4316,13 +5223,13 @@ const schema35 = {
   type: "object",
 };
 
-function validate85(
+function validate91(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate85.evaluated;
+  const evaluated0 = validate91.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -4333,7 +5240,7 @@ function validate85(
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.name === undefined && (missing0 = "name")) || (data.access === undefined && (missing0 = "access"))) {
-        validate85.errors = [
+        validate91.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -4347,7 +5254,7 @@ function validate85(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "access" || key0 === "name")) {
-            validate85.errors = [
+            validate91.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -4365,7 +5272,7 @@ function validate85(
             let data0 = data.access;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate85.errors = [
+              validate91.errors = [
                 {
                   instancePath: instancePath + "/access",
                   schemaPath: "#/properties/access/type",
@@ -4377,12 +5284,12 @@ function validate85(
               return false;
             }
             if (!(data0 === "read" || data0 === "read_write")) {
-              validate85.errors = [
+              validate91.errors = [
                 {
                   instancePath: instancePath + "/access",
                   schemaPath: "#/properties/access/enum",
                   keyword: "enum",
-                  params: { allowedValues: schema35.properties.access.enum },
+                  params: { allowedValues: schema38.properties.access.enum },
                   message: "must be equal to one of the allowed values",
                 },
               ];
@@ -4396,7 +5303,7 @@ function validate85(
             if (data.name !== undefined) {
               const _errs4 = errors;
               if (typeof data.name !== "string") {
-                validate85.errors = [
+                validate91.errors = [
                   {
                     instancePath: instancePath + "/name",
                     schemaPath: "#/properties/name/type",
@@ -4415,18 +5322,18 @@ function validate85(
         }
       }
     } else {
-      validate85.errors = [
+      validate91.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate85.errors = vErrors;
+  validate91.errors = vErrors;
   return errors === 0;
 }
-validate85.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate91.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema36 = {
+const schema39 = {
   additionalProperties: false,
   description: "One 4-byte member of the kernel's uniform struct, which is bound after the storage bindings.",
   properties: { name: { type: "string" }, type: { enum: ["u32", "i32", "f32"], type: "string" } },
@@ -4435,13 +5342,13 @@ const schema36 = {
   type: "object",
 };
 
-function validate87(
+function validate93(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate87.evaluated;
+  const evaluated0 = validate93.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -4452,7 +5359,7 @@ function validate87(
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.name === undefined && (missing0 = "name")) || (data.type === undefined && (missing0 = "type"))) {
-        validate87.errors = [
+        validate93.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -4466,7 +5373,7 @@ function validate87(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "name" || key0 === "type")) {
-            validate87.errors = [
+            validate93.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -4483,7 +5390,7 @@ function validate87(
           if (data.name !== undefined) {
             const _errs2 = errors;
             if (typeof data.name !== "string") {
-              validate87.errors = [
+              validate93.errors = [
                 {
                   instancePath: instancePath + "/name",
                   schemaPath: "#/properties/name/type",
@@ -4503,7 +5410,7 @@ function validate87(
               let data1 = data.type;
               const _errs4 = errors;
               if (typeof data1 !== "string") {
-                validate87.errors = [
+                validate93.errors = [
                   {
                     instancePath: instancePath + "/type",
                     schemaPath: "#/properties/type/type",
@@ -4515,12 +5422,12 @@ function validate87(
                 return false;
               }
               if (!(data1 === "u32" || data1 === "i32" || data1 === "f32")) {
-                validate87.errors = [
+                validate93.errors = [
                   {
                     instancePath: instancePath + "/type",
                     schemaPath: "#/properties/type/enum",
                     keyword: "enum",
-                    params: { allowedValues: schema36.properties.type.enum },
+                    params: { allowedValues: schema39.properties.type.enum },
                     message: "must be equal to one of the allowed values",
                   },
                 ];
@@ -4534,24 +5441,24 @@ function validate87(
         }
       }
     } else {
-      validate87.errors = [
+      validate93.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate87.errors = vErrors;
+  validate93.errors = vErrors;
   return errors === 0;
 }
-validate87.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate93.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-function validate84(
+function validate90(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate84.evaluated;
+  const evaluated0 = validate90.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -4570,7 +5477,7 @@ function validate84(
         (data.bindings === undefined && (missing0 = "bindings")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate84.errors = [
+        validate90.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -4592,7 +5499,7 @@ function validate84(
             key0 === "workgroup_size" ||
             key0 === "workgroup_storage_bytes"
           )) {
-            validate84.errors = [
+            validate90.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -4616,7 +5523,7 @@ function validate84(
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs4 = errors;
                   if (
-                    !validate85(data0[i0], {
+                    !validate91(data0[i0], {
                       instancePath: instancePath + "/bindings/" + i0,
                       parentData: data0,
                       parentDataProperty: i0,
@@ -4624,7 +5531,7 @@ function validate84(
                       dynamicAnchors,
                     })
                   ) {
-                    vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+                    vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
                     errors = vErrors.length;
                   }
                   var valid1 = _errs4 === errors;
@@ -4633,7 +5540,7 @@ function validate84(
                   }
                 }
               } else {
-                validate84.errors = [
+                validate90.errors = [
                   {
                     instancePath: instancePath + "/bindings",
                     schemaPath: "#/properties/bindings/type",
@@ -4660,7 +5567,7 @@ function validate84(
                   for (let i1 = 0; i1 < len1; i1++) {
                     const _errs7 = errors;
                     if (typeof data2[i1] !== "string") {
-                      validate84.errors = [
+                      validate90.errors = [
                         {
                           instancePath: instancePath + "/features/" + i1,
                           schemaPath: "#/properties/features/items/type",
@@ -4677,7 +5584,7 @@ function validate84(
                     }
                   }
                 } else {
-                  validate84.errors = [
+                  validate90.errors = [
                     {
                       instancePath: instancePath + "/features",
                       schemaPath: "#/properties/features/type",
@@ -4699,8 +5606,8 @@ function validate84(
                 const _errs9 = errors;
                 if (errors === _errs9) {
                   if (typeof data4 === "string") {
-                    if (!pattern5.test(data4)) {
-                      validate84.errors = [
+                    if (!pattern4.test(data4)) {
+                      validate90.errors = [
                         {
                           instancePath: instancePath + "/file",
                           schemaPath: "#/properties/file/pattern",
@@ -4715,7 +5622,7 @@ function validate84(
                       return false;
                     }
                   } else {
-                    validate84.errors = [
+                    validate90.errors = [
                       {
                         instancePath: instancePath + "/file",
                         schemaPath: "#/properties/file/type",
@@ -4735,7 +5642,7 @@ function validate84(
                 if (data.name !== undefined) {
                   const _errs11 = errors;
                   if (typeof data.name !== "string") {
-                    validate84.errors = [
+                    validate90.errors = [
                       {
                         instancePath: instancePath + "/name",
                         schemaPath: "#/properties/name/type",
@@ -4761,7 +5668,7 @@ function validate84(
                         for (let i2 = 0; i2 < len2; i2++) {
                           const _errs15 = errors;
                           if (
-                            !validate87(data6[i2], {
+                            !validate93(data6[i2], {
                               instancePath: instancePath + "/params/" + i2,
                               parentData: data6,
                               parentDataProperty: i2,
@@ -4769,7 +5676,7 @@ function validate84(
                               dynamicAnchors,
                             })
                           ) {
-                            vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
+                            vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
                             errors = vErrors.length;
                           }
                           var valid3 = _errs15 === errors;
@@ -4778,7 +5685,7 @@ function validate84(
                           }
                         }
                       } else {
-                        validate84.errors = [
+                        validate90.errors = [
                           {
                             instancePath: instancePath + "/params",
                             schemaPath: "#/properties/params/type",
@@ -4801,7 +5708,7 @@ function validate84(
                       if (errors === _errs16) {
                         if (Array.isArray(data8)) {
                           if (data8.length > 3) {
-                            validate84.errors = [
+                            validate90.errors = [
                               {
                                 instancePath: instancePath + "/workgroup_size",
                                 schemaPath: "#/properties/workgroup_size/maxItems",
@@ -4813,7 +5720,7 @@ function validate84(
                             return false;
                           } else {
                             if (data8.length < 3) {
-                              validate84.errors = [
+                              validate90.errors = [
                                 {
                                   instancePath: instancePath + "/workgroup_size",
                                   schemaPath: "#/properties/workgroup_size/minItems",
@@ -4830,7 +5737,7 @@ function validate84(
                                 let data9 = data8[i3];
                                 const _errs18 = errors;
                                 if (!(typeof data9 == "number" && !(data9 % 1) && !isNaN(data9) && isFinite(data9))) {
-                                  validate84.errors = [
+                                  validate90.errors = [
                                     {
                                       instancePath: instancePath + "/workgroup_size/" + i3,
                                       schemaPath: "#/properties/workgroup_size/items/type",
@@ -4844,7 +5751,7 @@ function validate84(
                                 if (errors === _errs18) {
                                   if (typeof data9 == "number" && isFinite(data9)) {
                                     if (data9 < 1 || isNaN(data9)) {
-                                      validate84.errors = [
+                                      validate90.errors = [
                                         {
                                           instancePath: instancePath + "/workgroup_size/" + i3,
                                           schemaPath: "#/properties/workgroup_size/items/minimum",
@@ -4865,7 +5772,7 @@ function validate84(
                             }
                           }
                         } else {
-                          validate84.errors = [
+                          validate90.errors = [
                             {
                               instancePath: instancePath + "/workgroup_size",
                               schemaPath: "#/properties/workgroup_size/type",
@@ -4886,7 +5793,7 @@ function validate84(
                         let data10 = data.workgroup_storage_bytes;
                         const _errs20 = errors;
                         if (!(typeof data10 == "number" && !(data10 % 1) && !isNaN(data10) && isFinite(data10))) {
-                          validate84.errors = [
+                          validate90.errors = [
                             {
                               instancePath: instancePath + "/workgroup_storage_bytes",
                               schemaPath: "#/properties/workgroup_storage_bytes/type",
@@ -4900,7 +5807,7 @@ function validate84(
                         if (errors === _errs20) {
                           if (typeof data10 == "number" && isFinite(data10)) {
                             if (data10 < 0 || isNaN(data10)) {
-                              validate84.errors = [
+                              validate90.errors = [
                                 {
                                   instancePath: instancePath + "/workgroup_storage_bytes",
                                   schemaPath: "#/properties/workgroup_storage_bytes/minimum",
@@ -4926,18 +5833,18 @@ function validate84(
         }
       }
     } else {
-      validate84.errors = [
+      validate90.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate84.errors = vErrors;
+  validate90.errors = vErrors;
   return errors === 0;
 }
-validate84.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate90.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema37 = {
+const schema40 = {
   additionalProperties: false,
   description: "What the package was made from and by what.",
   properties: {
@@ -4952,13 +5859,13 @@ const schema37 = {
   type: "object",
 };
 
-function validate90(
+function validate96(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate90.evaluated;
+  const evaluated0 = validate96.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -4975,7 +5882,7 @@ function validate90(
         (data.producer_version === undefined && (missing0 = "producer_version")) ||
         (data.licences === undefined && (missing0 = "licences"))
       ) {
-        validate90.errors = [
+        validate96.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -4995,7 +5902,7 @@ function validate90(
             key0 === "source" ||
             key0 === "source_sha256"
           )) {
-            validate90.errors = [
+            validate96.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -5019,7 +5926,7 @@ function validate90(
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs4 = errors;
                   if (typeof data0[i0] !== "string") {
-                    validate90.errors = [
+                    validate96.errors = [
                       {
                         instancePath: instancePath + "/licences/" + i0,
                         schemaPath: "#/properties/licences/items/type",
@@ -5036,7 +5943,7 @@ function validate90(
                   }
                 }
               } else {
-                validate90.errors = [
+                validate96.errors = [
                   {
                     instancePath: instancePath + "/licences",
                     schemaPath: "#/properties/licences/type",
@@ -5056,7 +5963,7 @@ function validate90(
             if (data.producer !== undefined) {
               const _errs6 = errors;
               if (typeof data.producer !== "string") {
-                validate90.errors = [
+                validate96.errors = [
                   {
                     instancePath: instancePath + "/producer",
                     schemaPath: "#/properties/producer/type",
@@ -5075,7 +5982,7 @@ function validate90(
               if (data.producer_version !== undefined) {
                 const _errs8 = errors;
                 if (typeof data.producer_version !== "string") {
-                  validate90.errors = [
+                  validate96.errors = [
                     {
                       instancePath: instancePath + "/producer_version",
                       schemaPath: "#/properties/producer_version/type",
@@ -5094,7 +6001,7 @@ function validate90(
                 if (data.source !== undefined) {
                   const _errs10 = errors;
                   if (typeof data.source !== "string") {
-                    validate90.errors = [
+                    validate96.errors = [
                       {
                         instancePath: instancePath + "/source",
                         schemaPath: "#/properties/source/type",
@@ -5115,8 +6022,8 @@ function validate90(
                     const _errs12 = errors;
                     if (errors === _errs12) {
                       if (typeof data5 === "string") {
-                        if (!pattern11.test(data5)) {
-                          validate90.errors = [
+                        if (!pattern12.test(data5)) {
+                          validate96.errors = [
                             {
                               instancePath: instancePath + "/source_sha256",
                               schemaPath: "#/properties/source_sha256/pattern",
@@ -5128,7 +6035,7 @@ function validate90(
                           return false;
                         }
                       } else {
-                        validate90.errors = [
+                        validate96.errors = [
                           {
                             instancePath: instancePath + "/source_sha256",
                             schemaPath: "#/properties/source_sha256/type",
@@ -5151,18 +6058,18 @@ function validate90(
         }
       }
     } else {
-      validate90.errors = [
+      validate96.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate90.errors = vErrors;
+  validate96.errors = vErrors;
   return errors === 0;
 }
-validate90.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate96.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
-const schema38 = {
+const schema41 = {
   additionalProperties: false,
   description: "Largest absolute error of the portable model.onnx against the source model, both on ONNX Runtime CPU.",
   properties: {
@@ -5175,13 +6082,13 @@ const schema38 = {
   type: "object",
 };
 
-function validate92(
+function validate98(
   data,
   { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
 ) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate92.evaluated;
+  const evaluated0 = validate98.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = undefined;
   }
@@ -5196,7 +6103,7 @@ function validate92(
         (data.value === undefined && (missing0 = "value")) ||
         (data.runs === undefined && (missing0 = "runs"))
       ) {
-        validate92.errors = [
+        validate98.errors = [
           {
             instancePath,
             schemaPath: "#/required",
@@ -5210,7 +6117,7 @@ function validate92(
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "metric" || key0 === "runs" || key0 === "value")) {
-            validate92.errors = [
+            validate98.errors = [
               {
                 instancePath,
                 schemaPath: "#/additionalProperties",
@@ -5228,7 +6135,7 @@ function validate92(
             let data0 = data.metric;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate92.errors = [
+              validate98.errors = [
                 {
                   instancePath: instancePath + "/metric",
                   schemaPath: "#/properties/metric/type",
@@ -5240,7 +6147,7 @@ function validate92(
               return false;
             }
             if ("max_abs_error" !== data0) {
-              validate92.errors = [
+              validate98.errors = [
                 {
                   instancePath: instancePath + "/metric",
                   schemaPath: "#/properties/metric/const",
@@ -5260,7 +6167,7 @@ function validate92(
               let data1 = data.runs;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate92.errors = [
+                validate98.errors = [
                   {
                     instancePath: instancePath + "/runs",
                     schemaPath: "#/properties/runs/type",
@@ -5274,7 +6181,7 @@ function validate92(
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 1 || isNaN(data1)) {
-                    validate92.errors = [
+                    validate98.errors = [
                       {
                         instancePath: instancePath + "/runs",
                         schemaPath: "#/properties/runs/minimum",
@@ -5296,7 +6203,7 @@ function validate92(
                 let data2 = data.value;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && isFinite(data2))) {
-                  validate92.errors = [
+                  validate98.errors = [
                     {
                       instancePath: instancePath + "/value",
                       schemaPath: "#/properties/value/type",
@@ -5316,16 +6223,364 @@ function validate92(
         }
       }
     } else {
-      validate92.errors = [
+      validate98.errors = [
         { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
       ];
       return false;
     }
   }
-  validate92.errors = vErrors;
+  validate98.errors = vErrors;
   return errors === 0;
 }
-validate92.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+validate98.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
+
+const schema42 = {
+  additionalProperties: false,
+  description:
+    "A GPU model that players own: the rates that kernels reach there.\n\nA runtime never knows which one it runs on: it takes the one whose predicted time is nearest to a measured one.",
+  properties: {
+    bandwidth_gb_per_s: { exclusiveMinimum: 0, type: "number" },
+    dispatch_us: { exclusiveMinimum: 0, type: "number" },
+    f16_gflops: { exclusiveMinimum: 0, type: "number" },
+    f32_gflops: { exclusiveMinimum: 0, type: "number" },
+    id: { type: "string" },
+    kind: { enum: ["mobile", "desktop", "software"], type: "string" },
+    memory_mb: { minimum: 1, type: "integer" },
+    name: { type: "string" },
+  },
+  required: ["id", "name", "kind", "f32_gflops", "f16_gflops", "bandwidth_gb_per_s", "dispatch_us", "memory_mb"],
+  title: "Sku",
+  type: "object",
+};
+
+function validate100(
+  data,
+  { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {},
+) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate100.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = undefined;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = undefined;
+  }
+  if (errors === 0) {
+    if (data && typeof data == "object" && !Array.isArray(data)) {
+      let missing0;
+      if (
+        (data.id === undefined && (missing0 = "id")) ||
+        (data.name === undefined && (missing0 = "name")) ||
+        (data.kind === undefined && (missing0 = "kind")) ||
+        (data.f32_gflops === undefined && (missing0 = "f32_gflops")) ||
+        (data.f16_gflops === undefined && (missing0 = "f16_gflops")) ||
+        (data.bandwidth_gb_per_s === undefined && (missing0 = "bandwidth_gb_per_s")) ||
+        (data.dispatch_us === undefined && (missing0 = "dispatch_us")) ||
+        (data.memory_mb === undefined && (missing0 = "memory_mb"))
+      ) {
+        validate100.errors = [
+          {
+            instancePath,
+            schemaPath: "#/required",
+            keyword: "required",
+            params: { missingProperty: missing0 },
+            message: "must have required property '" + missing0 + "'",
+          },
+        ];
+        return false;
+      } else {
+        const _errs1 = errors;
+        for (const key0 in data) {
+          if (!(
+            key0 === "bandwidth_gb_per_s" ||
+            key0 === "dispatch_us" ||
+            key0 === "f16_gflops" ||
+            key0 === "f32_gflops" ||
+            key0 === "id" ||
+            key0 === "kind" ||
+            key0 === "memory_mb" ||
+            key0 === "name"
+          )) {
+            validate100.errors = [
+              {
+                instancePath,
+                schemaPath: "#/additionalProperties",
+                keyword: "additionalProperties",
+                params: { additionalProperty: key0 },
+                message: "must NOT have additional properties",
+              },
+            ];
+            return false;
+            break;
+          }
+        }
+        if (_errs1 === errors) {
+          if (data.bandwidth_gb_per_s !== undefined) {
+            let data0 = data.bandwidth_gb_per_s;
+            const _errs2 = errors;
+            if (errors === _errs2) {
+              if (typeof data0 == "number" && isFinite(data0)) {
+                if (data0 <= 0 || isNaN(data0)) {
+                  validate100.errors = [
+                    {
+                      instancePath: instancePath + "/bandwidth_gb_per_s",
+                      schemaPath: "#/properties/bandwidth_gb_per_s/exclusiveMinimum",
+                      keyword: "exclusiveMinimum",
+                      params: { comparison: ">", limit: 0 },
+                      message: "must be > 0",
+                    },
+                  ];
+                  return false;
+                }
+              } else {
+                validate100.errors = [
+                  {
+                    instancePath: instancePath + "/bandwidth_gb_per_s",
+                    schemaPath: "#/properties/bandwidth_gb_per_s/type",
+                    keyword: "type",
+                    params: { type: "number" },
+                    message: "must be number",
+                  },
+                ];
+                return false;
+              }
+            }
+            var valid0 = _errs2 === errors;
+          } else {
+            var valid0 = true;
+          }
+          if (valid0) {
+            if (data.dispatch_us !== undefined) {
+              let data1 = data.dispatch_us;
+              const _errs4 = errors;
+              if (errors === _errs4) {
+                if (typeof data1 == "number" && isFinite(data1)) {
+                  if (data1 <= 0 || isNaN(data1)) {
+                    validate100.errors = [
+                      {
+                        instancePath: instancePath + "/dispatch_us",
+                        schemaPath: "#/properties/dispatch_us/exclusiveMinimum",
+                        keyword: "exclusiveMinimum",
+                        params: { comparison: ">", limit: 0 },
+                        message: "must be > 0",
+                      },
+                    ];
+                    return false;
+                  }
+                } else {
+                  validate100.errors = [
+                    {
+                      instancePath: instancePath + "/dispatch_us",
+                      schemaPath: "#/properties/dispatch_us/type",
+                      keyword: "type",
+                      params: { type: "number" },
+                      message: "must be number",
+                    },
+                  ];
+                  return false;
+                }
+              }
+              var valid0 = _errs4 === errors;
+            } else {
+              var valid0 = true;
+            }
+            if (valid0) {
+              if (data.f16_gflops !== undefined) {
+                let data2 = data.f16_gflops;
+                const _errs6 = errors;
+                if (errors === _errs6) {
+                  if (typeof data2 == "number" && isFinite(data2)) {
+                    if (data2 <= 0 || isNaN(data2)) {
+                      validate100.errors = [
+                        {
+                          instancePath: instancePath + "/f16_gflops",
+                          schemaPath: "#/properties/f16_gflops/exclusiveMinimum",
+                          keyword: "exclusiveMinimum",
+                          params: { comparison: ">", limit: 0 },
+                          message: "must be > 0",
+                        },
+                      ];
+                      return false;
+                    }
+                  } else {
+                    validate100.errors = [
+                      {
+                        instancePath: instancePath + "/f16_gflops",
+                        schemaPath: "#/properties/f16_gflops/type",
+                        keyword: "type",
+                        params: { type: "number" },
+                        message: "must be number",
+                      },
+                    ];
+                    return false;
+                  }
+                }
+                var valid0 = _errs6 === errors;
+              } else {
+                var valid0 = true;
+              }
+              if (valid0) {
+                if (data.f32_gflops !== undefined) {
+                  let data3 = data.f32_gflops;
+                  const _errs8 = errors;
+                  if (errors === _errs8) {
+                    if (typeof data3 == "number" && isFinite(data3)) {
+                      if (data3 <= 0 || isNaN(data3)) {
+                        validate100.errors = [
+                          {
+                            instancePath: instancePath + "/f32_gflops",
+                            schemaPath: "#/properties/f32_gflops/exclusiveMinimum",
+                            keyword: "exclusiveMinimum",
+                            params: { comparison: ">", limit: 0 },
+                            message: "must be > 0",
+                          },
+                        ];
+                        return false;
+                      }
+                    } else {
+                      validate100.errors = [
+                        {
+                          instancePath: instancePath + "/f32_gflops",
+                          schemaPath: "#/properties/f32_gflops/type",
+                          keyword: "type",
+                          params: { type: "number" },
+                          message: "must be number",
+                        },
+                      ];
+                      return false;
+                    }
+                  }
+                  var valid0 = _errs8 === errors;
+                } else {
+                  var valid0 = true;
+                }
+                if (valid0) {
+                  if (data.id !== undefined) {
+                    const _errs10 = errors;
+                    if (typeof data.id !== "string") {
+                      validate100.errors = [
+                        {
+                          instancePath: instancePath + "/id",
+                          schemaPath: "#/properties/id/type",
+                          keyword: "type",
+                          params: { type: "string" },
+                          message: "must be string",
+                        },
+                      ];
+                      return false;
+                    }
+                    var valid0 = _errs10 === errors;
+                  } else {
+                    var valid0 = true;
+                  }
+                  if (valid0) {
+                    if (data.kind !== undefined) {
+                      let data5 = data.kind;
+                      const _errs12 = errors;
+                      if (typeof data5 !== "string") {
+                        validate100.errors = [
+                          {
+                            instancePath: instancePath + "/kind",
+                            schemaPath: "#/properties/kind/type",
+                            keyword: "type",
+                            params: { type: "string" },
+                            message: "must be string",
+                          },
+                        ];
+                        return false;
+                      }
+                      if (!(data5 === "mobile" || data5 === "desktop" || data5 === "software")) {
+                        validate100.errors = [
+                          {
+                            instancePath: instancePath + "/kind",
+                            schemaPath: "#/properties/kind/enum",
+                            keyword: "enum",
+                            params: { allowedValues: schema42.properties.kind.enum },
+                            message: "must be equal to one of the allowed values",
+                          },
+                        ];
+                        return false;
+                      }
+                      var valid0 = _errs12 === errors;
+                    } else {
+                      var valid0 = true;
+                    }
+                    if (valid0) {
+                      if (data.memory_mb !== undefined) {
+                        let data6 = data.memory_mb;
+                        const _errs14 = errors;
+                        if (!(typeof data6 == "number" && !(data6 % 1) && !isNaN(data6) && isFinite(data6))) {
+                          validate100.errors = [
+                            {
+                              instancePath: instancePath + "/memory_mb",
+                              schemaPath: "#/properties/memory_mb/type",
+                              keyword: "type",
+                              params: { type: "integer" },
+                              message: "must be integer",
+                            },
+                          ];
+                          return false;
+                        }
+                        if (errors === _errs14) {
+                          if (typeof data6 == "number" && isFinite(data6)) {
+                            if (data6 < 1 || isNaN(data6)) {
+                              validate100.errors = [
+                                {
+                                  instancePath: instancePath + "/memory_mb",
+                                  schemaPath: "#/properties/memory_mb/minimum",
+                                  keyword: "minimum",
+                                  params: { comparison: ">=", limit: 1 },
+                                  message: "must be >= 1",
+                                },
+                              ];
+                              return false;
+                            }
+                          }
+                        }
+                        var valid0 = _errs14 === errors;
+                      } else {
+                        var valid0 = true;
+                      }
+                      if (valid0) {
+                        if (data.name !== undefined) {
+                          const _errs16 = errors;
+                          if (typeof data.name !== "string") {
+                            validate100.errors = [
+                              {
+                                instancePath: instancePath + "/name",
+                                schemaPath: "#/properties/name/type",
+                                keyword: "type",
+                                params: { type: "string" },
+                                message: "must be string",
+                              },
+                            ];
+                            return false;
+                          }
+                          var valid0 = _errs16 === errors;
+                        } else {
+                          var valid0 = true;
+                        }
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          }
+        }
+      }
+    } else {
+      validate100.errors = [
+        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
+      ];
+      return false;
+    }
+  }
+  validate100.errors = vErrors;
+  return errors === 0;
+}
+validate100.evaluated = { props: true, dynamicProps: false, dynamicItems: false };
 
 function validate52(
   data,
@@ -5349,6 +6604,7 @@ function validate52(
         (data.target === undefined && (missing0 = "target")) ||
         (data.components === undefined && (missing0 = "components")) ||
         (data.kernels === undefined && (missing0 = "kernels")) ||
+        (data.skus === undefined && (missing0 = "skus")) ||
         (data.files === undefined && (missing0 = "files")) ||
         (data.quality === undefined && (missing0 = "quality")) ||
         (data.provenance === undefined && (missing0 = "provenance"))
@@ -5366,16 +6622,7 @@ function validate52(
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
-          if (!(
-            key0 === "components" ||
-            key0 === "files" ||
-            key0 === "format_version" ||
-            key0 === "kernels" ||
-            key0 === "name" ||
-            key0 === "provenance" ||
-            key0 === "quality" ||
-            key0 === "target"
-          )) {
+          if (!func1.call(schema19.properties, key0)) {
             validate52.errors = [
               {
                 instancePath,
@@ -5444,7 +6691,7 @@ function validate52(
                   for (let i1 = 0; i1 < len1; i1++) {
                     const _errs7 = errors;
                     if (
-                      !validate82(data2[i1], {
+                      !validate88(data2[i1], {
                         instancePath: instancePath + "/files/" + i1,
                         parentData: data2,
                         parentDataProperty: i1,
@@ -5452,7 +6699,7 @@ function validate52(
                         dynamicAnchors,
                       })
                     ) {
-                      vErrors = vErrors === null ? validate82.errors : vErrors.concat(validate82.errors);
+                      vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
                       errors = vErrors.length;
                     }
                     var valid2 = _errs7 === errors;
@@ -5493,13 +6740,13 @@ function validate52(
                   ];
                   return false;
                 }
-                if (2 !== data4) {
+                if (3 !== data4) {
                   validate52.errors = [
                     {
                       instancePath: instancePath + "/format_version",
                       schemaPath: "#/properties/format_version/const",
                       keyword: "const",
-                      params: { allowedValue: 2 },
+                      params: { allowedValue: 3 },
                       message: "must be equal to constant",
                     },
                   ];
@@ -5520,7 +6767,7 @@ function validate52(
                       for (let i2 = 0; i2 < len2; i2++) {
                         const _errs12 = errors;
                         if (
-                          !validate84(data5[i2], {
+                          !validate90(data5[i2], {
                             instancePath: instancePath + "/kernels/" + i2,
                             parentData: data5,
                             parentDataProperty: i2,
@@ -5528,7 +6775,7 @@ function validate52(
                             dynamicAnchors,
                           })
                         ) {
-                          vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
+                          vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
                           errors = vErrors.length;
                         }
                         var valid3 = _errs12 === errors;
@@ -5576,7 +6823,7 @@ function validate52(
                     if (data.provenance !== undefined) {
                       const _errs15 = errors;
                       if (
-                        !validate90(data.provenance, {
+                        !validate96(data.provenance, {
                           instancePath: instancePath + "/provenance",
                           parentData: data,
                           parentDataProperty: "provenance",
@@ -5584,7 +6831,7 @@ function validate52(
                           dynamicAnchors,
                         })
                       ) {
-                        vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+                        vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
                         errors = vErrors.length;
                       }
                       var valid0 = _errs15 === errors;
@@ -5600,7 +6847,7 @@ function validate52(
                             for (const key1 in data9) {
                               const _errs19 = errors;
                               if (
-                                !validate92(data9[key1], {
+                                !validate98(data9[key1], {
                                   instancePath:
                                     instancePath + "/quality/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
                                   parentData: data9,
@@ -5609,7 +6856,7 @@ function validate52(
                                   dynamicAnchors,
                                 })
                               ) {
-                                vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
+                                vErrors = vErrors === null ? validate98.errors : vErrors.concat(validate98.errors);
                                 errors = vErrors.length;
                               }
                               var valid4 = _errs19 === errors;
@@ -5635,23 +6882,68 @@ function validate52(
                         var valid0 = true;
                       }
                       if (valid0) {
-                        if (data.target !== undefined) {
+                        if (data.skus !== undefined) {
+                          let data11 = data.skus;
                           const _errs20 = errors;
-                          if (typeof data.target !== "string") {
-                            validate52.errors = [
-                              {
-                                instancePath: instancePath + "/target",
-                                schemaPath: "#/properties/target/type",
-                                keyword: "type",
-                                params: { type: "string" },
-                                message: "must be string",
-                              },
-                            ];
-                            return false;
+                          if (errors === _errs20) {
+                            if (Array.isArray(data11)) {
+                              var valid5 = true;
+                              const len3 = data11.length;
+                              for (let i3 = 0; i3 < len3; i3++) {
+                                const _errs22 = errors;
+                                if (
+                                  !validate100(data11[i3], {
+                                    instancePath: instancePath + "/skus/" + i3,
+                                    parentData: data11,
+                                    parentDataProperty: i3,
+                                    rootData,
+                                    dynamicAnchors,
+                                  })
+                                ) {
+                                  vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.errors);
+                                  errors = vErrors.length;
+                                }
+                                var valid5 = _errs22 === errors;
+                                if (!valid5) {
+                                  break;
+                                }
+                              }
+                            } else {
+                              validate52.errors = [
+                                {
+                                  instancePath: instancePath + "/skus",
+                                  schemaPath: "#/properties/skus/type",
+                                  keyword: "type",
+                                  params: { type: "array" },
+                                  message: "must be array",
+                                },
+                              ];
+                              return false;
+                            }
                           }
                           var valid0 = _errs20 === errors;
                         } else {
                           var valid0 = true;
+                        }
+                        if (valid0) {
+                          if (data.target !== undefined) {
+                            const _errs23 = errors;
+                            if (typeof data.target !== "string") {
+                              validate52.errors = [
+                                {
+                                  instancePath: instancePath + "/target",
+                                  schemaPath: "#/properties/target/type",
+                                  keyword: "type",
+                                  params: { type: "string" },
+                                  message: "must be string",
+                                },
+                              ];
+                              return false;
+                            }
+                            var valid0 = _errs23 === errors;
+                          } else {
+                            var valid0 = true;
+                          }
                         }
                       }
                     }
