@@ -17,6 +17,13 @@ const shared = { bundle: true, format: "esm", target: "es2023", logLevel: "warni
 await Promise.all([
   build({ ...shared, entryPoints: ["src/index.ts"], outfile: "dist.partial/index.js" }),
   build({ ...shared, entryPoints: ["src/telemetry/index.ts"], outfile: "dist.partial/telemetry.js" }),
+  // They share the core with the game: its error classes must be the same ones.
+  build({
+    ...shared,
+    entryPoints: ["three", "playcanvas", "babylon"].map((engine) => `src/adapters/${engine}.ts`),
+    outdir: "dist.partial/adapters",
+    external: ["../index.js"],
+  }),
   build({
     ...shared,
     entryPoints: ["src/host/node.ts"],
