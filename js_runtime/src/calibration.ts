@@ -3,8 +3,9 @@
 import { checked, UniformBlock, workgroupsOf, type BoundDispatch } from "./executor.js";
 import type { Sizes } from "./expressions.js";
 import type { Dispatch, Kernel, Program } from "./generated/manifest.js";
-import { DeviceMemory } from "./memory.js";
+import type { ModelMemory } from "./memory.js";
 import type { CompiledKernel, Pipelines } from "./pipelines.js";
+import { poolOf } from "./pool.js";
 import { timeTogether } from "./timing.js";
 
 /** Work per timed submit: well above the cost of waiting for one. */
@@ -42,7 +43,8 @@ export async function calibrate(
   kernels: ReadonlyMap<string, Kernel>,
   sizes: Sizes,
 ): Promise<Calibration> {
-  const memory = new DeviceMemory(device);
+  const pool = poolOf(device);
+  const memory = pool.open({}, "calibration");
   try {
     const work: (readonly BoundDispatch[])[] = [];
     for (const program of programs) {
@@ -68,13 +70,13 @@ export async function calibrate(
     }
     return { node, milliseconds };
   } finally {
-    memory.dispose();
+    pool.close(memory);
   }
 }
 
 function bindScratch(
   device: GPUDevice,
-  memory: DeviceMemory,
+  memory: ModelMemory,
   dispatches: readonly Dispatch[],
   kernels: ReadonlyMap<string, Kernel>,
   compiled: ReadonlyMap<string, CompiledKernel>,

@@ -1,5 +1,7 @@
 // Typed errors with stable codes: class, culprit, expected, found, next step.
 
+import type { Diagnosis } from "./diagnosis.js";
+
 /** Stable names of everything that can go wrong; programs branch on these, never on message text. */
 export type ErrorCode =
   | "no-webgpu"
@@ -23,22 +25,31 @@ export type ErrorCode =
   | "missing-input"
   | "input-shape"
   | "input-dtype"
+  | "input-lost"
   | "stale-output"
+  | "no-backend"
+  | "not-on-backend"
+  | "portable-missing"
+  | "portable-failed"
   | "aborted"
   | "disposed"
   | "device-lost"
   | "validation"
   | "out-of-memory"
+  | "memory-budget"
   | "compile";
 
 /** Base of every error that the runtime throws on purpose. */
 export class WebinferError extends Error {
   override readonly name: string = "WebinferError";
   readonly code: ErrorCode;
+  /** Of a loss, of memory that ran out, of work that was refused: what is known about it. */
+  readonly diagnosis: Diagnosis | undefined;
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, options: ErrorOptions & { readonly diagnosis?: Diagnosis } = {}) {
     super(message, options);
     this.code = code;
+    this.diagnosis = options.diagnosis;
   }
 }
 
@@ -57,7 +68,7 @@ export class InputError extends WebinferError {
   override readonly name = "InputError";
 }
 
-/** The GPU refused work: a shader, a resource or a command. Always a fault of the package or the driver. */
+/** The GPU refused work: a shader, a resource or a command; or memory is short, in truth or by the caller's budget. */
 export class GpuError extends WebinferError {
   override readonly name = "GpuError";
 }
@@ -65,6 +76,27 @@ export class GpuError extends WebinferError {
 /** The model was disposed, or the caller's AbortSignal fired. */
 export class StoppedError extends WebinferError {
   override readonly name = "StoppedError";
+}
+
+/** A backend that was tried, and why it does not run the model. */
+export interface BackendAttempt {
+  readonly backend: "webgpu" | "webnn" | "wasm";
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/**
+ * ONNX Runtime Web could not be imported ("portable-missing") or failed ("portable-failed"), what was asked for exists on
+ * WebGPU only ("not-on-backend"), or no backend runs the model ("no-backend"; `attempts` then lists each of them).
+ */
+export class BackendError extends WebinferError {
+  override readonly name = "BackendError";
+  readonly attempts: readonly BackendAttempt[];
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions & { attempts?: readonly BackendAttempt[] } = {}) {
+    super(code, message, options);
+    this.attempts = options.attempts ?? [];
+  }
 }
 
 /** One limit that an adapter or a device does not meet. */

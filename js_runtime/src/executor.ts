@@ -3,8 +3,10 @@
 import { GpuError } from "./errors.js";
 import type { Extent, Sizes } from "./expressions.js";
 import type { Dispatch, Kernel, Program, Span } from "./generated/manifest.js";
-import type { DeviceMemory } from "./memory.js";
+import { bufferBytes, type ModelMemory } from "./memory.js";
 import type { CompiledKernel } from "./pipelines.js";
+import type { DevicePool } from "./pool.js";
+import type { Slot } from "./slots.js";
 import { padded } from "./tensor.js";
 
 /** A dispatch with its resources bound, ready to be encoded. */
@@ -50,23 +52,41 @@ export async function checked<T>(device: GPUDevice, what: string, work: () => T)
   return result;
 }
 
-/** All buffers, uniforms and bind groups of a program. Staging buffers are made on demand and destroyed early. */
+/** Activation buffers, and the dispatches once they are bound to them. */
+interface Arrangement {
+  readonly slots: readonly Slot[];
+  readonly dispatches?: readonly BoundDispatch[];
+}
+
+/** Arrangements that are kept. With many models in turns, a run may meet any of a few. */
+const MAX_ARRANGEMENTS = 8;
+
+/**
+ * Buffers, uniforms and bind groups of a program. Activation buffers are leased for every run; staging buffers are made
+ * on demand and destroyed early.
+ */
 export class Executor {
   readonly program: Program;
+  readonly #pool: DevicePool;
   readonly #device: GPUDevice;
-  readonly #memory: DeviceMemory;
+  readonly #memory: ModelMemory;
   readonly #buffers: (GPUBuffer | undefined)[];
+  /** Indices of activation buffers. */
+  readonly #activations: readonly number[];
   readonly #uniforms: UniformBlock;
   readonly #prepareUniforms: UniformBlock;
   readonly #sizes: Sizes;
-  readonly #varying: { readonly workgroups: Triple; readonly extents: readonly Extent[] }[] = [];
+  readonly #workgroups: readonly Triple[];
+  readonly #varying: readonly { readonly workgroups: Triple; readonly extents: readonly Extent[] }[];
   #changes: number;
-  #dispatches: readonly BoundDispatch[] = [];
+  /** The present arrangement first, then the last ones. */
+  #arrangements: readonly Arrangement[] = [];
   #kernels: ReadonlyMap<string, CompiledKernel> = new Map();
 
+  /** For within `DevicePool.admit`; throws "memory-budget". The activation buffers are leased. */
   constructor(
-    device: GPUDevice,
-    memory: DeviceMemory,
+    pool: DevicePool,
+    memory: ModelMemory,
     program: Program,
     kernels: ReadonlyMap<string, Kernel>,
     sizes: Sizes,
@@ -74,18 +94,51 @@ export class Executor {
     this.#sizes = sizes;
     this.#changes = sizes.changes;
     this.program = program;
-    this.#device = device;
+    this.#pool = pool;
+    this.#device = pool.device;
     this.#memory = memory;
-    this.#buffers = program.buffers.map(({ kind, size_bytes }, index) =>
-      kind === "staging" ? undefined : memory.create(kind, size_bytes, `${kind} ${String(index)}`),
+    this.#workgroups = program.dispatches.map((dispatch) => workgroupsOf(dispatch, sizes));
+    this.#varying = program.dispatches.flatMap(({ workgroups: extents }, index) => {
+      const workgroups = this.#workgroups[index];
+      const varies = extents.some((extent) => typeof extent === "string");
+      return varies && workgroups !== undefined ? [{ workgroups, extents }] : [];
+    });
+    this.#activations = [...program.buffers.keys()].filter((index) => program.buffers[index]?.kind === "activation");
+    this.#buffers = program.buffers.map(() => undefined);
+    this.acquire();
+    const lasting = [...program.buffers.entries()].filter(
+      ([, { kind }]) => kind !== "staging" && kind !== "activation",
     );
-    this.#uniforms = new UniformBlock(device, memory, program.dispatches, kernels, sizes);
-    this.#prepareUniforms = new UniformBlock(device, memory, program.prepare, kernels, sizes);
+    const bytes = lasting.reduce((sum, [, { size_bytes }]) => sum + bufferBytes(size_bytes), 0);
+    // At once: nobody gives way to half a model.
+    memory.makeRoom(bytes, "the model");
+    for (const [index, { kind, size_bytes }] of lasting) {
+      if (kind === "activation") continue;
+      this.#buffers[index] = memory.create(kind, size_bytes, `${kind} ${String(index)}`);
+    }
+    this.#uniforms = new UniformBlock(this.#device, memory, program.dispatches, kernels, sizes);
+    this.#prepareUniforms = new UniformBlock(this.#device, memory, program.prepare, kernels, sizes);
   }
 
   /** The dispatches of a run, in order; empty before `bind`. */
   get dispatches(): readonly BoundDispatch[] {
-    return this.#dispatches;
+    return this.#arrangements[0]?.dispatches ?? [];
+  }
+
+  /**
+   * Lease activation buffers for a run: those of an earlier run where they are free. For within `DevicePool.admit`;
+   * throws "memory-budget".
+   */
+  acquire(): void {
+    const known = this.#arrangements.find(({ slots }) => this.#pool.leaseAgain(this.#memory, slots));
+    const present = known ?? {
+      slots: this.#pool.lease(
+        this.#memory,
+        this.#activations.map((index) => this.#size(index)),
+      ),
+    };
+    this.#arrange(present);
+    for (const [at, index] of this.#activations.entries()) this.#buffers[index] = present.slots[at]?.buffer;
   }
 
   /** The compiled kernel of a bound dispatch. */
@@ -99,8 +152,7 @@ export class Executor {
   buffer(index: number): GPUBuffer {
     const known = this.#buffers[index];
     if (known !== undefined) return known;
-    const size = this.program.buffers[index]?.size_bytes ?? 0;
-    const created = this.#memory.create("staging", size, `staging ${String(index)}`);
+    const created = this.#memory.create("staging", this.#size(index), `staging ${String(index)}`);
     this.#buffers[index] = created;
     return created;
   }
@@ -128,12 +180,17 @@ export class Executor {
     }
   }
 
-  /** Build the bind groups of all dispatches, once. */
-  async bind(kernels: ReadonlyMap<string, CompiledKernel>): Promise<void> {
+  /** Bind the dispatches to the leased buffers; nothing to do where they were bound to these before. */
+  async bind(kernels: ReadonlyMap<string, CompiledKernel> = this.#kernels): Promise<void> {
+    const [present] = this.#arrangements;
+    if (present === undefined || present.dispatches !== undefined) return;
     this.#kernels = kernels;
-    this.#dispatches = await checked(this.#device, "bind groups", () =>
-      this.program.dispatches.map((dispatch) => this.#bind(dispatch, this.#uniforms, kernels)),
+    const dispatches = await checked(this.#device, "bind groups", () =>
+      this.program.dispatches.map((dispatch, index) =>
+        this.#bind(dispatch, this.#uniforms, kernels, this.#workgroups[index]),
+      ),
     );
+    this.#arrange({ ...present, dispatches });
   }
 
   /** Bring uniforms and workgroup counts up to the sizes of the next run; nothing to do where no size changed. */
@@ -146,7 +203,7 @@ export class Executor {
 
   /** Dispatch one workgroup of every kernel: several drivers compile a shader only at its first dispatch. */
   async warmUp(): Promise<void> {
-    const first = new Map(this.#dispatches.map((dispatch) => [dispatch.kernel, dispatch]));
+    const first = new Map(this.dispatches.map((dispatch) => [dispatch.kernel, dispatch]));
     await checked(this.#device, "warm-up", () => {
       const encoder = this.#device.createCommandEncoder({ label: "webinfer warm-up" });
       encodePass(
@@ -158,7 +215,21 @@ export class Executor {
     await this.#device.queue.onSubmittedWorkDone();
   }
 
-  #bind(dispatch: Dispatch, uniforms: UniformBlock, kernels: ReadonlyMap<string, CompiledKernel>): BoundDispatch {
+  #size(index: number): number {
+    return this.program.buffers[index]?.size_bytes ?? 0;
+  }
+
+  #arrange(present: Arrangement): void {
+    const others = this.#arrangements.filter(({ slots }) => slots !== present.slots);
+    this.#arrangements = [present, ...others].slice(0, MAX_ARRANGEMENTS);
+  }
+
+  #bind(
+    dispatch: Dispatch,
+    uniforms: UniformBlock,
+    kernels: ReadonlyMap<string, CompiledKernel>,
+    workgroups: Triple = workgroupsOf(dispatch, this.#sizes),
+  ): BoundDispatch {
     const compiled = kernels.get(dispatch.kernel);
     if (compiled === undefined) throw new GpuError("compile", `kernel ${dispatch.kernel} was not compiled`);
     const entries: GPUBindGroupEntry[] = dispatch.args.map((span: Span, binding) => ({
@@ -167,10 +238,6 @@ export class Executor {
     }));
     const uniform = uniforms.resource(dispatch);
     if (uniform !== undefined) entries.push({ binding: entries.length, resource: uniform });
-    const workgroups = workgroupsOf(dispatch, this.#sizes);
-    if (dispatch.workgroups.some((extent) => typeof extent === "string")) {
-      this.#varying.push({ workgroups, extents: dispatch.workgroups });
-    }
     return {
       kernel: dispatch.kernel,
       node: dispatch.node,
@@ -204,13 +271,13 @@ export class UniformBlock {
   readonly #sizes: Sizes;
   readonly #varying: Varying[] = [];
   readonly #block: DataView<ArrayBuffer>;
-  readonly #memory: DeviceMemory;
+  readonly #memory: ModelMemory;
   readonly #buffer: GPUBuffer | undefined;
   readonly #places = new Map<Dispatch, { readonly offset: number; readonly size: number }>();
 
   constructor(
     device: GPUDevice,
-    memory: DeviceMemory,
+    memory: ModelMemory,
     dispatches: readonly Dispatch[],
     kernels: ReadonlyMap<string, Kernel>,
     sizes: Sizes,

@@ -6,7 +6,7 @@ import { Sizes } from "./expressions.js";
 import type { Feeds } from "./feeds.js";
 import type { SymbolBounds } from "./generated/manifest.js";
 import { Job } from "./job.js";
-import { DeviceMemory, type MemoryUse } from "./memory.js";
+import type { MemoryUse } from "./memory.js";
 import type {
   CapturedTensor,
   LoadTimings,
@@ -18,6 +18,7 @@ import type {
   StartOptions,
   TensorInfo,
 } from "./model.js";
+import { poolOf } from "./pool.js";
 import { encodeRead, finishRead, type TensorRange } from "./readback.js";
 import { install, type Assets, type Placement, type Residence } from "./residence.js";
 import { elementCount, toArray } from "./tensor.js";
@@ -50,7 +51,11 @@ export class GpuModel implements Model {
   readonly #placement: Placement;
   readonly #ownsDevice: boolean;
   readonly #inFlight: Promise<unknown>[] = [];
+  /** Ends what waits for room or for weights when the model is disposed. */
+  readonly #stop = new AbortController();
   #residence: Residence | undefined;
+  /** Was evicted, and keeps the outputs of the last run. */
+  #evicted: Residence | undefined;
   #active: Job<Outputs> | undefined;
   #tail: Promise<unknown> = Promise.resolve();
   #waiting = 0;
@@ -62,7 +67,7 @@ export class GpuModel implements Model {
     const { assets, placement, residence } = parts;
     this.#assets = assets;
     this.#placement = placement;
-    this.#residence = residence;
+    this.#settle(residence);
     this.#ownsDevice = parts.ownsDevice;
     this.info = describe(parts);
     this.inputs = assets.component.inputs;
@@ -105,7 +110,7 @@ export class GpuModel implements Model {
           await self.perform(residence.slicer, () => {
             const admitted = residence.admit(feeds);
             return (encoder) => {
-              this.#generation += 1;
+              this.#overwrite();
               residence.writeInputs(encoder, admitted);
             };
           });
@@ -132,7 +137,7 @@ export class GpuModel implements Model {
 
   prepareSlices({ budgetMs }: { readonly budgetMs: number }): Promise<void> {
     return this.#exclusive(async (residence) => {
-      this.#generation += 1;
+      this.#overwrite();
       await residence.slicer.prepare(budgetMs);
       residence.saveCosts();
     });
@@ -153,26 +158,50 @@ export class GpuModel implements Model {
   }
 
   memory(): MemoryUse {
-    return (this.#residence?.memory ?? new DeviceMemory(this.device)).use();
+    return poolOf(this.device).useOf(this.#assets);
   }
 
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
     this.#active?.fail(this.#unusable());
+    this.#stop.abort();
     this.#residence?.dispose();
+    this.#evicted?.dispose();
     if (this.#ownsDevice) this.device.destroy();
   }
 
-  /** The model's residence: the one at hand, or a new one in the same place. For within a turn. */
+  /** The model's residence, occupied: the one at hand, or a new one in the same place. For within a turn. */
   async #resident(): Promise<Residence> {
-    this.#residence ??= await install(this.#assets, this.#placement);
-    return this.#residence;
+    const { signal } = this.#stop;
+    const present = this.#residence;
+    if (present !== undefined && (await present.occupy(signal))) return present;
+    this.#throwIfUnusable();
+    const residence = await install(this.#assets, this.#placement, { signal });
+    this.#settle(residence);
+    return residence;
+  }
+
+  #settle(residence: Residence): void {
+    this.#residence = residence;
+    residence.mayEvict(() => {
+      this.#residence = undefined;
+      this.#evicted?.dispose();
+      this.#evicted = residence;
+      residence.evict();
+    });
+  }
+
+  /** The outputs of the last run become stale. */
+  #overwrite(): void {
+    this.#generation += 1;
+    this.#evicted?.dispose();
+    this.#evicted = undefined;
   }
 
   #submitInputs(residence: Residence, feeds: Feeds): void {
     const admitted = residence.admit(feeds);
-    this.#generation += 1;
+    this.#overwrite();
     const encoder = residence.device.createCommandEncoder({ label: "webinfer inputs" });
     residence.writeInputs(encoder, admitted);
     residence.device.queue.submit([encoder.finish()]);
@@ -257,7 +286,14 @@ export class GpuModel implements Model {
     const turn = this.#tail.then(async () => {
       if (queued) await new Promise((resolve) => setTimeout(resolve, 0));
       this.#throwIfUnusable();
-      return this.#typed(async () => work(await this.#resident()));
+      return this.#typed(async () => {
+        const residence = await this.#resident();
+        try {
+          return await work(residence);
+        } finally {
+          residence.vacate();
+        }
+      });
     });
     this.#tail = turn.then(
       () => undefined,

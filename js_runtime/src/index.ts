@@ -30,6 +30,7 @@ export type {
   StartOptions,
   TensorInfo,
 } from "./model.js";
+export { deviceMemory, type DeviceMemory, type DeviceUse, type ModelUse } from "./pool.js";
 export type { PressureSource } from "./pressure.js";
 export {
   FrameScheduler,

@@ -103,6 +103,7 @@ async function loadFrom(source: Package, options: LoadOptions, telemetry: Teleme
     await source.remember();
     throwIfAborted(signal);
     if (lost !== undefined) throw lossError(lost);
+    residence.vacate();
     const timings = { manifestMs, deviceMs, tierMs, ...residence.timings, totalMs: clock.total() };
     const { store, manifest, networkBytes, storedBytes, retries } = source.delivery;
     telemetry.emit({

@@ -1,4 +1,4 @@
-// Every GPUBuffer that the runtime owns is made and destroyed here, so that live bytes are known and nothing leaks.
+// The GPUBuffers of one residence of a model: every one is made and destroyed here and booked on the model's account.
 
 import { GpuError } from "./errors.js";
 import { BufferUsage } from "./webgpu_flags.js";
@@ -14,17 +14,6 @@ export interface MemoryUse {
   readonly stagingPeakBytes: number;
   readonly byKind: Readonly<Record<BufferKind, { readonly buffers: number; readonly bytes: number }>>;
 }
-
-const KINDS: readonly BufferKind[] = [
-  "weight",
-  "activation",
-  "input",
-  "output",
-  "staging",
-  "uniform",
-  "readback",
-  "query",
-];
 
 /** WebGPU refuses empty bindings, and GPU tensors are padded to 16 bytes: no buffer is smaller. */
 const MIN_BUFFER_BYTES = 16;
@@ -48,56 +37,178 @@ function usageOf(kind: BufferKind): GPUBufferUsageFlags {
   }
 }
 
-/** Owner of the buffers of one model on one device. Does not know what the buffers hold. */
-export class DeviceMemory {
-  readonly #device: GPUDevice;
-  readonly #live = new Map<GPUBuffer, BufferKind>();
-  readonly #idleReadback: GPUBuffer[] = [];
-  readonly #pending: Promise<void>[] = [];
+/** Bytes of the buffer that is made for `sizeBytes`. */
+export function bufferBytes(sizeBytes: number): number {
+  return Math.max(MIN_BUFFER_BYTES, Math.ceil(sizeBytes / 4) * 4);
+}
+
+/** Counts what is alive. What is booked on a model's account is booked on that of its device, too. */
+export class Account {
+  readonly name: string;
+  readonly #whole: Account | undefined;
+  readonly #byKind: Record<BufferKind, { buffers: number; bytes: number }> = {
+    weight: { buffers: 0, bytes: 0 },
+    activation: { buffers: 0, bytes: 0 },
+    input: { buffers: 0, bytes: 0 },
+    output: { buffers: 0, bytes: 0 },
+    staging: { buffers: 0, bytes: 0 },
+    uniform: { buffers: 0, bytes: 0 },
+    readback: { buffers: 0, bytes: 0 },
+    query: { buffers: 0, bytes: 0 },
+  };
+  #buffers = 0;
   #bytes = 0;
   #peakBytes = 0;
-  #stagingBytes = 0;
   #stagingPeakBytes = 0;
 
-  constructor(device: GPUDevice) {
-    this.#device = device;
+  constructor(name: string, whole?: Account) {
+    this.name = name;
+    this.#whole = whole;
   }
 
-  /** Create a buffer; failures surface from `settle`, because WebGPU reports them asynchronously. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(kind: BufferKind, bytes: number): void {
+    this.#book(kind, 1, bytes);
+  }
+
+  remove(kind: BufferKind, bytes: number): void {
+    this.#book(kind, -1, -bytes);
+  }
+
+  use(): MemoryUse {
+    return {
+      buffers: this.#buffers,
+      bytes: this.#bytes,
+      peakBytes: this.#peakBytes,
+      stagingPeakBytes: this.#stagingPeakBytes,
+      byKind: structuredClone(this.#byKind),
+    };
+  }
+
+  #book(kind: BufferKind, buffers: number, bytes: number): void {
+    const entry = this.#byKind[kind];
+    entry.buffers += buffers;
+    entry.bytes += bytes;
+    this.#buffers += buffers;
+    this.#bytes += bytes;
+    this.#peakBytes = Math.max(this.#peakBytes, this.#bytes);
+    this.#stagingPeakBytes = Math.max(this.#stagingPeakBytes, this.#byKind.staging.bytes);
+    this.#whole?.[buffers > 0 ? "add" : "remove"](kind, Math.abs(bytes));
+  }
+}
+
+/** Where a model's memory asks before it grows, and tells when it shrank. */
+export interface Ledger {
+  /** Throws "memory-budget" where `bytes` more do not fit and nobody idle can make room. */
+  makeRoom(memory: ModelMemory, bytes: number, label: string): void;
+  /** Who holds what, for messages. */
+  describe(): string;
+  shrank(): void;
+}
+
+/** Owner of the buffers of one residence. Does not know what the buffers hold. */
+export class ModelMemory {
+  readonly account: Account;
+  readonly #device: GPUDevice;
+  readonly #ledger: Ledger;
+  readonly #live = new Map<GPUBuffer, BufferKind>();
+  readonly #idleReadback: GPUBuffer[] = [];
+  readonly #pending = new Map<GPUBuffer, Promise<void>>();
+  #closed = false;
+
+  constructor(device: GPUDevice, account: Account, ledger: Ledger) {
+    this.#device = device;
+    this.account = account;
+    this.#ledger = ledger;
+  }
+
+  /** Whether `close` was called: nothing runs on it any more. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Live bytes, of the given kinds alone where there are any. */
+  bytes(...kinds: readonly BufferKind[]): number {
+    let sum = 0;
+    for (const [{ size }, kind] of this.#live) if (kinds.length === 0 || kinds.includes(kind)) sum += size;
+    return sum;
+  }
+
+  /** Throws "memory-budget" where `bytes` more cannot be had. */
+  makeRoom(bytes: number, label: string): void {
+    this.#ledger.makeRoom(this, bytes, label);
+  }
+
+  /**
+   * Create a buffer; throws "memory-budget". What the GPU refuses surfaces from `settle`, because WebGPU reports it
+   * asynchronously.
+   */
   create(kind: BufferKind, sizeBytes: number, label: string): GPUBuffer {
-    const size = Math.max(MIN_BUFFER_BYTES, Math.ceil(sizeBytes / 4) * 4);
+    const size = bufferBytes(sizeBytes);
+    this.makeRoom(size, label);
     this.#device.pushErrorScope("validation");
     this.#device.pushErrorScope("out-of-memory");
     const buffer = this.#device.createBuffer({ label: `webinfer ${label}`, size, usage: usageOf(kind) });
     const memoryScope = this.#device.popErrorScope();
     const validationScope = this.#device.popErrorScope();
-    const check = checkCreation(memoryScope, validationScope, label, size);
+    this.adopt(buffer, kind);
+    const check = this.#check(memoryScope, validationScope, label, size);
     // `settle` reports it; until then a rejection must not count as unhandled.
     check.catch(() => undefined);
-    this.#pending.push(check);
-    this.#live.set(buffer, kind);
-    this.#bytes += size;
-    this.#peakBytes = Math.max(this.#peakBytes, this.#bytes);
-    if (kind === "staging") {
-      this.#stagingBytes += size;
-      this.#stagingPeakBytes = Math.max(this.#stagingPeakBytes, this.#stagingBytes);
-    }
+    this.#pending.set(buffer, check);
     return buffer;
   }
 
-  /** Wait for the creations so far; rejects with "out-of-memory" or "validation" where one failed. */
+  /**
+   * Wait for the creations so far. Where one failed, all of them are destroyed, and it rejects with "out-of-memory" or
+   * "validation".
+   */
   async settle(): Promise<void> {
-    await Promise.all(this.#pending.splice(0));
+    const settling = [...this.#pending];
+    try {
+      await Promise.all(settling.map(([, check]) => check));
+    } catch (cause) {
+      for (const [buffer] of settling) this.destroy(buffer);
+      throw cause;
+    } finally {
+      for (const [buffer] of settling) this.#pending.delete(buffer);
+    }
+  }
+
+  /** Destroy what was created since the last `settle`. */
+  revert(): void {
+    for (const buffer of [...this.#pending.keys()]) this.destroy(buffer);
   }
 
   /** Destroy one buffer now; WebGPU keeps its memory until submitted work that uses it is done. */
   destroy(buffer: GPUBuffer): void {
+    if (!this.#live.has(buffer)) return;
+    this.surrender(buffer);
+    buffer.destroy();
+    this.#ledger.shrank();
+  }
+
+  /** Whether a buffer is booked here. */
+  owns(buffer: GPUBuffer): boolean {
+    return this.#live.has(buffer);
+  }
+
+  /** Take over a buffer. */
+  adopt(buffer: GPUBuffer, kind: BufferKind): void {
+    this.#live.set(buffer, kind);
+    this.account.add(kind, buffer.size);
+  }
+
+  /** Leave a buffer to another owner. */
+  surrender(buffer: GPUBuffer): void {
     const kind = this.#live.get(buffer);
     if (kind === undefined) return;
     this.#live.delete(buffer);
-    this.#bytes -= buffer.size;
-    if (kind === "staging") this.#stagingBytes -= buffer.size;
-    buffer.destroy();
+    this.#pending.delete(buffer);
+    this.account.remove(kind, buffer.size);
   }
 
   /** Take the smallest idle read-back buffer that fits, or make one: overlapping reads each get their own. */
@@ -113,46 +224,36 @@ export class DeviceMemory {
 
   /** Return an unmapped read-back buffer for the next read. */
   giveReadback(buffer: GPUBuffer): void {
-    if (this.#live.has(buffer)) this.#idleReadback.push(buffer);
+    if (this.#closed) this.destroy(buffer);
+    else if (this.#live.has(buffer)) this.#idleReadback.push(buffer);
   }
 
-  /** What is alive now. */
-  use(): MemoryUse {
-    const byKind = Object.fromEntries(KINDS.map((kind) => [kind, { buffers: 0, bytes: 0 }])) as Record<
-      BufferKind,
-      { buffers: number; bytes: number }
-    >;
-    for (const [buffer, kind] of this.#live) {
-      byKind[kind].buffers += 1;
-      byKind[kind].bytes += buffer.size;
+  /**
+   * Destroy everything but buffers of the kinds to `keep`. Where any are kept, reads under way end well, their buffers
+   * are destroyed afterwards.
+   */
+  close(...keep: readonly BufferKind[]): void {
+    this.#closed = true;
+    for (const buffer of this.#idleReadback.splice(0)) this.destroy(buffer);
+    const reading: readonly BufferKind[] = keep.length === 0 ? [] : ["readback"];
+    for (const [buffer, kind] of [...this.#live]) {
+      if (!keep.includes(kind) && !reading.includes(kind)) this.destroy(buffer);
     }
-    return {
-      buffers: this.#live.size,
-      bytes: this.#bytes,
-      peakBytes: this.#peakBytes,
-      stagingPeakBytes: this.#stagingPeakBytes,
-      byKind,
-    };
   }
 
-  /** Destroy everything. */
-  dispose(): void {
-    for (const buffer of [...this.#live.keys()]) this.destroy(buffer);
-    this.#idleReadback.length = 0;
-    this.#pending.length = 0;
+  async #check(
+    memoryScope: Promise<GPUError | null>,
+    validationScope: Promise<GPUError | null>,
+    label: string,
+    size: number,
+  ): Promise<void> {
+    const [memory, validation] = await Promise.all([memoryScope, validationScope]);
+    const culprit = `buffer "${label}" of ${String(size)} bytes`;
+    if (memory !== null) {
+      const held = this.#ledger.describe();
+      const advice = "free other GPU memory or use a smaller model";
+      throw new GpuError("out-of-memory", `${culprit}: ${memory.message}; ${held}; ${advice}`);
+    }
+    if (validation !== null) throw new GpuError("validation", `${culprit}: ${validation.message}`);
   }
-}
-
-async function checkCreation(
-  memoryScope: Promise<GPUError | null>,
-  validationScope: Promise<GPUError | null>,
-  label: string,
-  size: number,
-): Promise<void> {
-  const [memory, validation] = await Promise.all([memoryScope, validationScope]);
-  const culprit = `buffer "${label}" of ${String(size)} bytes`;
-  if (memory !== null) {
-    throw new GpuError("out-of-memory", `${culprit}: ${memory.message}; free other GPU memory or use a smaller model`);
-  }
-  if (validation !== null) throw new GpuError("validation", `${culprit}: ${validation.message}`);
 }

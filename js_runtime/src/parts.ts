@@ -5,7 +5,7 @@
 // builtins; whole dispatches keep the pipeline without it.
 
 import type { Kernel } from "./generated/manifest.js";
-import type { DeviceMemory } from "./memory.js";
+import type { ModelMemory } from "./memory.js";
 import type { CompiledKernel } from "./pipelines.js";
 import { ShaderStage } from "./webgpu_flags.js";
 
@@ -99,13 +99,13 @@ export function longestAxis([x, y, z]: readonly [number, number, number]): 0 | 1
 /** The divided forms of one model's kernels. */
 export class Parts {
   readonly #device: GPUDevice;
-  readonly #memory: DeviceMemory;
+  readonly #memory: ModelMemory;
   readonly #pipelines = new Map<string, GPUComputePipeline | "none">();
   readonly #compiling = new Map<string, Promise<void>>();
   #table: { layout: GPUBindGroupLayout; buffer: GPUBuffer; group: GPUBindGroup; stride: number } | undefined;
   #next = 0;
 
-  constructor(device: GPUDevice, memory: DeviceMemory) {
+  constructor(device: GPUDevice, memory: ModelMemory) {
     this.#device = device;
     this.#memory = memory;
   }

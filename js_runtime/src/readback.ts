@@ -1,6 +1,6 @@
 // Copies GPU ranges to the CPU through reusable staging buffers; overlapping reads each use their own.
 
-import type { DeviceMemory } from "./memory.js";
+import type { ModelMemory } from "./memory.js";
 import { elementCount, gpuBytes, toWire, type DType } from "./tensor.js";
 import { MapMode } from "./webgpu_flags.js";
 
@@ -20,7 +20,7 @@ export interface PendingRead {
 }
 
 /** Append the copy of a tensor, which must have elements, to `encoder`. */
-export function encodeRead(encoder: GPUCommandEncoder, memory: DeviceMemory, range: TensorRange): PendingRead {
+export function encodeRead(encoder: GPUCommandEncoder, memory: ModelMemory, range: TensorRange): PendingRead {
   const sizeBytes = elementCount(range.shape) * gpuBytes(range.dtype);
   const copied = Math.ceil(sizeBytes / 4) * 4;
   const staging = memory.takeReadback(copied);
@@ -29,7 +29,7 @@ export function encodeRead(encoder: GPUCommandEncoder, memory: DeviceMemory, ran
 }
 
 /** Wait for a submitted copy; returns the tensor's wire bytes. */
-export async function finishRead(memory: DeviceMemory, read: PendingRead): Promise<Uint8Array<ArrayBuffer>> {
+export async function finishRead(memory: ModelMemory, read: PendingRead): Promise<Uint8Array<ArrayBuffer>> {
   const { staging, range, sizeBytes } = read;
   const copied = Math.ceil(sizeBytes / 4) * 4;
   await staging.mapAsync(MapMode.READ, 0, copied);

@@ -6,10 +6,11 @@ import { Executor } from "./executor.js";
 import { Sizes, type Extent } from "./expressions.js";
 import { checkFeeds, type CheckedFeed, type Feeds } from "./feeds.js";
 import type { Component, PlannedTensor, Program } from "./generated/manifest.js";
-import { DeviceMemory } from "./memory.js";
+import type { ModelMemory } from "./memory.js";
 import type { LoadTimings } from "./model.js";
 import type { Package } from "./package.js";
 import type { Pipelines } from "./pipelines.js";
+import { poolOf, type DevicePool } from "./pool.js";
 import type { TensorRange } from "./readback.js";
 import { CostModel, CPU_RATES, GPU_RATES } from "./scheduling/costs.js";
 import { Slicer } from "./slicer.js";
@@ -45,15 +46,19 @@ export type InstallTimings = Pick<LoadTimings, "compileMs" | "weightsMs" | "warm
 /** Learned costs are kept after this many measurements, then whenever they have doubled. */
 const FIRST_SAVE = 8;
 
-/** A program on a device: warm, its weights in place. Made by `install`, never changed, dropped by `dispose`. */
+/**
+ * A program on a device: warm, its weights in place. Made by `install`, never changed, dropped by `dispose`. What runs on
+ * it occupies it.
+ */
 export class Residence {
   readonly device: GPUDevice;
   readonly program: Program;
-  readonly memory: DeviceMemory;
+  readonly memory: ModelMemory;
   readonly executor: Executor;
   readonly slicer: Slicer;
   readonly timings: InstallTimings;
   readonly #assets: Assets;
+  readonly #pool: DevicePool;
   readonly #sizes: Sizes;
   readonly #costKey: string;
   #nextSave = FIRST_SAVE;
@@ -62,12 +67,13 @@ export class Residence {
   constructor(
     assets: Assets,
     { device, adapter, program }: Placement,
-    memory: DeviceMemory,
+    memory: ModelMemory,
     executor: Executor,
     sizes: Sizes,
     timings: InstallTimings,
   ) {
     this.#assets = assets;
+    this.#pool = poolOf(device);
     this.device = device;
     this.program = program;
     this.memory = memory;
@@ -84,6 +90,38 @@ export class Residence {
       },
       () => undefined,
     );
+  }
+
+  /**
+   * Wait until there is room for activations, and take it. False where the residence was evicted or disposed meanwhile.
+   * Rejects with "memory-budget" or "out-of-memory" where others cannot make room.
+   */
+  async occupy(signal: AbortSignal): Promise<boolean> {
+    const allocate = (): true => {
+      this.executor.acquire();
+      return true;
+    };
+    const occupied = await this.#pool.admit(this.memory, allocate, signal);
+    if (occupied === undefined) return false;
+    await this.executor.bind();
+    return true;
+  }
+
+  /** End what `occupy` began, or `install`: others may take the activation buffers. All work is in the queue. */
+  vacate(): void {
+    this.#pool.vacate(this.memory);
+  }
+
+  /** Whenever others need the room and the residence is vacant, call `evicted`, which must call `evict`. */
+  mayEvict(evicted: () => void): void {
+    this.#pool.mayEvict(this.memory, evicted);
+  }
+
+  /** Free everything but the outputs of the last run, which stay readable until `dispose`. */
+  evict(): void {
+    this.#saveCosts();
+    this.slicer.dispose();
+    this.#pool.close(this.memory, "output");
   }
 
   /** Check the inputs of the next run, and take on the sizes that they imply. */
@@ -124,9 +162,12 @@ export class Residence {
 
   /** Keep what slices have taught, where enough of it is new. */
   saveCosts(): void {
+    if (this.slicer.costs.samples >= this.#nextSave) this.#saveCosts();
+  }
+
+  #saveCosts(): void {
     const { costs } = this.slicer;
-    if (costs.samples < this.#nextSave) return;
-    this.#nextSave = costs.samples * 2;
+    this.#nextSave = Math.max(FIRST_SAVE, costs.samples * 2);
     // Without it the next visit learns again.
     this.#assets.costStore.set(this.#costKey, costs.save()).catch(() => undefined);
   }
@@ -134,25 +175,30 @@ export class Residence {
   /** Free everything on the device. */
   dispose(): void {
     this.slicer.dispose();
-    this.memory.dispose();
+    this.#pool.close(this.memory);
   }
 }
 
-/** Place a model on a device: buffers, pipelines, weights, warm-up. Everything is freed again when this rejects. */
+/**
+ * Place a model on a device: buffers, pipelines, weights, warm-up. The residence is occupied. Everything is freed again
+ * when this rejects.
+ */
 export async function install(assets: Assets, placement: Placement, options: InstallOptions = {}): Promise<Residence> {
   const { source, component } = assets;
   const { device, program } = placement;
-  const memory = new DeviceMemory(device);
+  const pool = poolOf(device);
+  const memory = pool.open(assets, source.manifest.name);
   try {
     const kernels = new Map(source.manifest.kernels.map((kernel) => [kernel.name, kernel]));
     const sizes = new Sizes(component.symbols);
-    const executor = new Executor(device, memory, program, kernels, sizes);
-    await memory.settle();
+    const allocate = (): Executor => new Executor(pool, memory, program, kernels, sizes);
+    const executor = await pool.admit(memory, allocate, options.signal);
+    if (executor === undefined) throw new RangeError("only install closes its memory");
     const timings = await fillAndWarm(assets, placement, executor, options);
     await memory.settle();
     return new Residence(assets, placement, memory, executor, sizes, timings);
   } catch (cause) {
-    memory.dispose();
+    pool.close(memory);
     throw cause;
   }
 }

@@ -1,6 +1,6 @@
 // Measures slices by timestamps without waiting for them; does nothing where the device has none.
 
-import type { DeviceMemory } from "./memory.js";
+import type { ModelMemory } from "./memory.js";
 import { MapMode } from "./webgpu_flags.js";
 
 /** Slices whose times may be under way; more go unmeasured. */
@@ -36,7 +36,7 @@ interface Buffers {
 /** Timestamps of one model's slices. Buffers are made with the first. */
 export class SliceTimer {
   readonly #device: GPUDevice;
-  readonly #memory: DeviceMemory;
+  readonly #memory: ModelMemory;
   readonly #free = Array.from({ length: SLOTS }, (_, slot) => slot);
   /** Begin of each slot's last measurement: a slice that was never submitted leaves the old one. */
   readonly #begins = new BigInt64Array(SLOTS);
@@ -47,7 +47,7 @@ export class SliceTimer {
   #collected = 0;
   #mapping = false;
 
-  constructor(device: GPUDevice, memory: DeviceMemory) {
+  constructor(device: GPUDevice, memory: ModelMemory) {
     this.#available = device.features.has("timestamp-query");
     this.#device = device;
     this.#memory = memory;

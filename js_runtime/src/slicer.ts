@@ -1,7 +1,7 @@
 // Replays the dispatches of a model slice by slice: what the pure scheduling decides becomes passes, and their times are learned.
 
 import type { Executor } from "./executor.js";
-import type { DeviceMemory } from "./memory.js";
+import type { ModelMemory } from "./memory.js";
 import { longestAxis, Parts } from "./parts.js";
 import type { Clock, CostModel, Share } from "./scheduling/costs.js";
 import { cutSlice, remainingMs, smallestMs, type Cursor, type Cut, type Work } from "./scheduling/slice.js";
@@ -45,7 +45,7 @@ export class Slicer {
   /** The executor's sizes must be at their maxima. */
   constructor(
     device: GPUDevice,
-    memory: DeviceMemory,
+    memory: ModelMemory,
     executor: Executor,
     costs: CostModel,
     model: string,
