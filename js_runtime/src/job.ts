@@ -56,6 +56,7 @@ export class Job<Outputs> {
   #reject: (cause: unknown) => void = () => undefined;
   #cause: Error = new StoppedError("aborted", "the job was cancelled");
   #ended: { readonly resolve: () => void; readonly reject: (cause: unknown) => void } | undefined;
+  #wake: () => void = () => undefined;
 
   /** `turn` runs once, calls `perform` when the model is free, and answers with the outputs; `of`: its dispatches. */
   constructor(of: number, turn: (job: Job<Outputs>) => Promise<Outputs>) {
@@ -175,6 +176,7 @@ export class Job<Outputs> {
   /** Take slices again. */
   resume(): void {
     this.#paused = false;
+    this.#wake();
   }
 
   /** End with an error, for the model. */
@@ -203,6 +205,24 @@ export class Job<Outputs> {
     this.#onStart();
     await ended;
     await this.#verdict;
+  }
+
+  /**
+   * The model's turn for this job where nothing is sliced: `compute` does all of it elsewhere, once the job is not paused.
+   * It cannot be stopped; the result of a job that ended meanwhile is dropped.
+   */
+  async performWhole<T>(compute: () => Promise<T>): Promise<T> {
+    while (this.#paused && this.#live()) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    if (!this.#live()) throw this.#cause;
+    this.#state = "submitted";
+    this.#onStart();
+    const result = await compute();
+    this.#progress = { fraction: 1, dispatches: this.#progress.of, of: this.#progress.of };
+    return result;
   }
 
   /** The slicer while the job can take slices, or could but for a pause. */
@@ -236,6 +256,7 @@ export class Job<Outputs> {
   #end(cause: Error): void {
     this.#cause = cause;
     this.#onStart();
+    this.#wake();
     this.#reject(cause);
     this.#afterSubmit(() => this.#ended?.reject(cause));
   }

@@ -143,12 +143,16 @@ export type RuntimeEvent =
       readonly quarantined: readonly string[];
     }
   | {
-      /** The model does not run on WebGPU, and why. */
+      /**
+       * A backend that was tried gave way to another: it failed with that code, is not offered, or a measurement found the
+       * other one "faster".
+       */
       readonly type: "fallback";
       readonly at: number;
       readonly model: string;
-      readonly backend: "webnn" | "wasm";
-      readonly reasons: readonly string[];
+      readonly from: "webgpu" | "webnn" | "wasm";
+      readonly to: "webgpu" | "webnn" | "wasm";
+      readonly reason: ErrorCode | "faster";
     }
   | {
       /** What a caller saw rejected, "out-of-memory" among it. `model` is empty before the manifest is there. */

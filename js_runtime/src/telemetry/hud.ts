@@ -95,7 +95,7 @@ export class Hud implements Observer {
         if (!event.passed) this.#trouble = ", self-test failed";
         break;
       case "fallback":
-        this.#tier = event.backend;
+        this.#tier = event.to;
         break;
       case "recovered":
         this.#tier = event.tier;
