@@ -170,6 +170,10 @@ def bench(
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Turns that the runtimes take.")] = 5,
     repeat: Annotated[int, typer.Option("--repeat", min=1, help="Runs per turn.")] = 1,
     seed: Seed = 0,
+    frames: Annotated[
+        float | None,
+        typer.Option("--frames", metavar="SECONDS", min=1, help="Measure a rendering page's frames, this long a turn."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Time a package, and other runtimes on the same adapter in alternating runs."""
@@ -183,6 +187,7 @@ def bench(
         rounds=rounds,
         repeat=repeat,
         seed=seed,
+        frames_s=frames,
         as_json=as_json,
     )
 

@@ -42,18 +42,18 @@ def open_peer(
     """
     folder = data_dir("device_matrix") / "peers"
     if name == "ort-web":
-        modules = _install_web(folder)
+        modules = web_modules()
         session = DeviceSession(device, runtime=folder, mounts={"ort": modules / "onnxruntime-web" / "dist"})
     else:
         # ONNX Runtime does not name its adapter; the driver that the environment selects decides it.
         command = [str(_install_native(folder)), str(folder / "ort_native.py")]
         session = DeviceSession(device, command=command, any_adapter=True)
     stack.enter_context(session)
-    dims = _fixed_dims(original, component)
+    dims = fixed_dims(original, component)
     return session, session.load_with(original.parent, file=original.name, dims=dims)
 
 
-def _fixed_dims(original: Path, component: Component) -> dict[str, int]:
+def fixed_dims(original: Path, component: Component) -> dict[str, int]:
     """Sizes of the original's symbolic input dimensions, by symbol."""
     graph = onnx.load(str(original), load_external_data=False).graph
     sizes = samples_of(component)[0]
@@ -66,8 +66,9 @@ def _fixed_dims(original: Path, component: Component) -> dict[str, int]:
     return dims
 
 
-def _install_web(folder: Path) -> Path:
-    """node_modules with onnxruntime-web, as locked."""
+def web_modules() -> Path:
+    """node_modules with onnxruntime-web and three, as locked. Raises DeviceError where npm cannot install them."""
+    folder = data_dir("device_matrix") / "peers"
     target = user_dir() / "peers"
     modules = target / "node_modules"
     lock = "package-lock.json"

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from webinfer.commands.bench_frames import bench_frames
 from webinfer.commands.printing import print_result, table
 from webinfer.commands.run import only_component
 from webinfer.devices import Device, default_device, find_device
@@ -61,9 +62,13 @@ def bench(
     rounds: int,
     repeat: int,
     seed: int,
+    frames_s: float | None,
     as_json: bool,
 ) -> None:
-    """Measure and print. Raises CheckFailed where the package's own numbers are wrong: that is no result."""
+    """Measure and print. Raises CheckFailed where the package's own numbers are wrong: that is no result.
+
+    frames_s: measure the frames of a page that renders, for so many seconds a turn, in place of whole runs.
+    """
     package = read_package(folder)
     verify_hashes(folder, package)
     component = only_component(package, folder)
@@ -72,6 +77,20 @@ def bench(
         check_peer(name, device)
     original = _original(folder, package, source) if against or source else folder / component.model
     feeds = seeded_feeds(component.inputs, seed, samples_of(component)[0])
+    if frames_s is not None:
+        bench_frames(
+            folder,
+            package,
+            component,
+            device,
+            original,
+            feeds,
+            peer="ort-web" in against,
+            tier=tier,
+            seconds=frames_s,
+            as_json=as_json,
+        )
+        return
     reference = Reference(original)
     expected = reference.run(feeds)
     with ExitStack() as stack:

@@ -1,0 +1,166 @@
+// Renders a scene and records when its frames begin, alone and while a runtime infers: commands of webinfer bench --frames.
+
+import { FrameScheduler, load, requirements } from "/runtime/index.js";
+
+import { createScene } from "./scene.mjs";
+
+const session = new URLSearchParams(location.search).get("session");
+const ARRAYS = { float32: Float32Array, int32: Int32Array, int64: BigInt64Array, bool: Uint8Array };
+
+/** Called in every frame after the scene has been rendered. */
+let inFrame = () => undefined;
+let frames = [];
+let device;
+
+async function post(message) {
+  await fetch(`/result?session=${session}`, { method: "POST", body: JSON.stringify(message) });
+}
+
+async function greet() {
+  const adapter = await navigator.gpu?.requestAdapter();
+  if (!adapter) {
+    await post({ id: 0, ok: false, error: { code: "no-adapter", message: "requestAdapter returned null" } });
+    return false;
+  }
+  const { vendor, architecture, device: name, description, isFallbackAdapter } = adapter.info;
+  const info = { vendor, architecture, device: name, description, isFallbackAdapter };
+  await post({ id: 0, ok: true, value: { adapter: info, features: [...adapter.features], limits: {} } });
+  return true;
+}
+
+async function tensors(feeds) {
+  const made = {};
+  for (const { name, data, dtype } of feeds) {
+    const bytes = await (await fetch(`/data/${data}`)).arrayBuffer();
+    made[name] = new ARRAYS[dtype](bytes);
+  }
+  return made;
+}
+
+/** Begin to render, on a device that the package's programs run on. */
+async function render({ package: path }) {
+  const adapter = await navigator.gpu.requestAdapter();
+  device = await adapter.requestDevice(await requirements(path));
+  const draw = await createScene(document.getElementById("canvas"), device);
+  const frame = (now) => {
+    requestAnimationFrame(frame);
+    frames.push(performance.now());
+    draw(now / 1000);
+    inFrame(now);
+  };
+  requestAnimationFrame(frame);
+  return {};
+}
+
+const models = {};
+
+/** The package, ready for slices. */
+async function loadOwn({ package: path, feeds, tier, budgetMs }) {
+  const inputs = await tensors(feeds);
+  const slices = [];
+  const telemetry = { emit: (event) => (event.type === "slice" || event.type === "frame") && slices.push(event) };
+  const model = await load(path, { device, tier: tier ?? undefined, telemetry });
+  await model.run(inputs);
+  await model.prepareSlices(budgetMs);
+  models.webinfer = (ms) => {
+    slices.length = 0;
+    const scheduler = new FrameScheduler(device, { budgetMs: ms, telemetry });
+    let runs = 0;
+    let stopped = false;
+    const next = () => {
+      if (stopped) return;
+      const job = scheduler.add(model.start(inputs));
+      job.done.then(() => (runs += 1)).then(next, () => undefined);
+    };
+    next();
+    inFrame = (now) => scheduler.frame({ now });
+    return () => {
+      stopped = true;
+      for (const job of scheduler.jobs) job.cancel();
+      scheduler.dispose();
+      inFrame = () => undefined;
+      return { runs, events: slices.splice(0) };
+    };
+  };
+  return { tier: model.info.tier, version: "webinfer" };
+}
+
+/** ONNX Runtime Web's WebGPU on the page's device, if it takes it. */
+async function loadPeer({ model: file, feeds, dims }) {
+  const ort = await import("/ort/ort.webgpu.min.mjs");
+  ort.env.wasm.wasmPaths = "/ort/";
+  ort.env.logLevel = "error";
+  const create = (provider) =>
+    ort.InferenceSession.create(file, {
+      executionProviders: [provider],
+      freeDimensionOverrides: dims,
+      preferredOutputLocation: "gpu-buffer",
+    });
+  let device_ = "the page's device";
+  const model = await create({ name: "webgpu", device }).catch((cause) => {
+    device_ = `its own device (${cause.message})`;
+    return create("webgpu");
+  });
+  const inputs = {};
+  for (const { name, dtype, shape } of feeds) {
+    inputs[name] = new ort.Tensor(dtype, (await tensors(feeds))[name], shape);
+  }
+  const run = async () => {
+    const results = await model.run(inputs);
+    await (await ort.env.webgpu.device).queue.onSubmittedWorkDone();
+    for (const tensor of Object.values(results)) tensor.dispose();
+  };
+  await run();
+  models["ort-web"] = () => {
+    let runs = 0;
+    let stopped = false;
+    const loop = async () => {
+      while (!stopped) {
+        await run();
+        runs += 1;
+      }
+    };
+    const ended = loop();
+    return async () => {
+      stopped = true;
+      // The run under way counts by its part in vain: there is no way to stop it.
+      await ended;
+      return { runs, events: [] };
+    };
+  };
+  return { tier: device_, version: `onnxruntime-web ${ort.env.versions.web}` };
+}
+
+async function measure({ contender, seconds, budgetMs }) {
+  const stop = contender === "none" ? () => ({ runs: 0, events: [] }) : models[contender](budgetMs);
+  frames = [];
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  const recorded = frames;
+  return { frames: recorded, ...(await stop()) };
+}
+
+/** Frames while a runtime loads and runs for the first time. */
+async function recorded(work) {
+  frames = [];
+  const value = await work();
+  return { ...value, frames };
+}
+
+const OPERATIONS = {
+  render,
+  measure,
+  load: (args) => recorded(() => (args.contender === "webinfer" ? loadOwn(args) : loadPeer(args))),
+};
+
+if (await greet()) {
+  for (;;) {
+    const response = await fetch(`/next?session=${session}`);
+    if (response.status === 204) continue;
+    const { id, op, ...args } = await response.json();
+    try {
+      await post({ id, ok: true, value: await OPERATIONS[op](args) });
+    } catch (error) {
+      await post({ id, ok: false, error: { code: error.code ?? "page", message: String(error.stack ?? error) } });
+    }
+  }
+}
