@@ -18,6 +18,7 @@ from webinfer.dims import constraints_of, sizes_of, symbols_of
 from webinfer.errors import SourceError
 from webinfer.expressions import extent
 from webinfer.feeds import seeded_feeds
+from webinfer.golden import make_golden
 from webinfer.kernel import Kernel, LoweredProgram
 from webinfer.package import MANIFEST, check_destination, file_entries, portable_model, shard_weights, write_package
 from webinfer.passes.contract import Stage
@@ -239,7 +240,10 @@ def compile_model(
     provenance: manifest.Provenance | None = None,
     quality: dict[str, manifest.Quality] | None = None,
 ) -> dict[str, bytes]:
-    """Lower, plan and package a fused model whose shapes are known: path -> bytes of every file of the package."""
+    """Lower, plan and package a fused model whose shapes are known: path -> bytes of every file of the package.
+
+    A package whose `quality` is known gets golden inputs for the self-test.
+    """
     lowered = {tier.id: lower(model, tier) for tier in tiers}
     files, weights = shard_weights(_weights(model, lowered.values()))
     programs = [
@@ -252,6 +256,11 @@ def compile_model(
             kernels[dispatch.kernel.name] = dispatch.kernel
     files |= {f"kernels/{k.name}.wgsl": k.wgsl.encode() for k in kernels.values()}
     files[f"{name}.onnx"] = portable_model(model, weights)
+    inputs, outputs = [_spec(v) for v in model.graph.inputs], [_spec(v) for v in model.graph.outputs]
+    golden = None
+    if quality:
+        golden, answers = make_golden(model, name, inputs, outputs, programs, quality)
+        files[golden.file] = answers
     document = manifest.Manifest(
         format_version=manifest.FORMAT_VERSION,
         name=name,
@@ -262,10 +271,10 @@ def compile_model(
                 model=f"{name}.onnx",
                 symbols={n: _bounds(s) for n, s in symbols_of(model.graph.inputs).items()},
                 constraints=[manifest.Constraint(zero=str(c.zero), text=c.text) for c in constraints_of(model)],
-                inputs=[_spec(v) for v in model.graph.inputs],
-                outputs=[_spec(v) for v in model.graph.outputs],
+                inputs=inputs,
+                outputs=outputs,
                 weights=list(weights.values()),
-                golden=None,
+                golden=golden,
                 programs=programs,
             )
         ],

@@ -18,6 +18,7 @@ import numpy as np
 import onnx_ir as ir
 
 from webinfer import manifest
+from webinfer.golden import golden_feed, make_golden
 from webinfer.package import file_entries, portable_model, sha256, shard_weights, write_package
 from webinfer.reference import run_reference
 
@@ -275,9 +276,21 @@ def files() -> dict[str, bytes]:
     shards, weights = shard_weights(arrays())
     portable = model()
     data = portable_model(portable, weights)
-    content = {**shards, f"{NAME}.onnx": data}
-    content |= {f"kernels/{name}.wgsl": source.encode() for name, (source, *_) in KERNELS.items()}
+    programs = [program("register"), program("workgroup")]
+    quality = {"fp32": manifest.Quality(metric="max_abs_error", value=1e-6, runs=1)}
     spec = manifest.TensorSpec
+    inputs = [
+        spec(name="x", dtype="float32", shape=[ROWS, INNER]),
+        spec(name="gain", dtype="float32", shape=[]),
+        spec(name="offset", dtype="int64", shape=[COLUMNS]),
+    ]
+    outputs = [
+        spec(name="y", dtype="float32", shape=[ROWS, COLUMNS]),
+        spec(name="z", dtype="int64", shape=[COLUMNS]),
+    ]
+    golden, answers = make_golden(portable, NAME, inputs, outputs, programs, quality)
+    content = {**shards, f"{NAME}.onnx": data, golden.file: answers}
+    content |= {f"kernels/{name}.wgsl": source.encode() for name, (source, *_) in KERNELS.items()}
     document = manifest.Manifest(
         format_version=manifest.FORMAT_VERSION,
         name=NAME,
@@ -288,18 +301,11 @@ def files() -> dict[str, bytes]:
                 model=f"{NAME}.onnx",
                 symbols={},
                 constraints=[],
-                inputs=[
-                    spec(name="x", dtype="float32", shape=[ROWS, INNER]),
-                    spec(name="gain", dtype="float32", shape=[]),
-                    spec(name="offset", dtype="int64", shape=[COLUMNS]),
-                ],
-                outputs=[
-                    spec(name="y", dtype="float32", shape=[ROWS, COLUMNS]),
-                    spec(name="z", dtype="int64", shape=[COLUMNS]),
-                ],
+                inputs=inputs,
+                outputs=outputs,
                 weights=list(weights.values()),
-                golden=None,
-                programs=[program("register"), program("workgroup")],
+                golden=golden,
+                programs=programs,
             )
         ],
         kernels=[
@@ -336,7 +342,31 @@ def reference(package: Path) -> dict[str, Any]:
     return {
         "feeds": {name: array.tolist() for name, array in given.items()},
         "outputs": {name: array.tolist() for name, array in outputs.items()},
+        "golden_feeds": golden_bits(),
     }
+
+
+def golden_bits() -> list[dict[str, Any]]:
+    """Golden feeds of every kind as bytes, which the runtime must make to the bit."""
+    recipe = manifest.GoldenInput
+    cases = [
+        (recipe(name="normal", kind="normal", low=0, high=1), "float32"),
+        (recipe(name="wide", kind="normal", low=-3.7, high=81.3), "float32"),
+        (recipe(name="uniform", kind="uniform", low=0.05, high=1), "float32"),
+        (recipe(name="half", kind="uniform", low=-1e-3, high=1e3), "float16"),
+        (recipe(name="id", kind="integer", low=0, high=49151), "int64"),
+        (recipe(name="below", kind="integer", low=-5, high=4), "int8"),
+        (recipe(name="mask", kind="integer", low=0, high=1), "bool"),
+    ]
+    return [
+        {
+            **made.model_dump(),
+            "dtype": dtype,
+            "stream": stream,
+            "bytes": golden_feed(made, stream, [100], dtype).tobytes().hex(),
+        }
+        for stream, (made, dtype) in enumerate(cases)
+    ]
 
 
 def write(folder: Path) -> None:
