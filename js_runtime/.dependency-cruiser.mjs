@@ -17,7 +17,7 @@ const LAYERS = [
   ["device", "pipelines"],
   ["executor"],
   ["weights", "timing", "calibration"],
-  ["choice", "parts", "slice_timer", "cost_store", "pressure"],
+  ["choice", "parts", "slice_timer", "record_store", "pressure"],
   ["slicer"],
   ["job"],
   ["model", "scheduler"],

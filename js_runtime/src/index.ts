@@ -11,7 +11,7 @@ export {
   type ErrorCode,
   type MissingLimit,
 } from "./errors.js";
-export type { CostStore } from "./cost_store.js";
+export type { RecordStore } from "./record_store.js";
 export type { DeviceOptions } from "./device.js";
 export type { Extent } from "./expressions.js";
 export type { Feed, Feeds } from "./feeds.js";

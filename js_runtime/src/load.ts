@@ -1,7 +1,7 @@
 // load(): package -> device -> program -> pipelines and weights -> a warm model.
 
 import { chooseProgram } from "./choice.js";
-import { defaultCostStore, type CostStore } from "./cost_store.js";
+import { defaultRecords, type RecordStore } from "./record_store.js";
 import { acquireDevice, type DeviceOptions } from "./device.js";
 import { DeviceError, InputError, throwIfAborted, WebinferError } from "./errors.js";
 import { Sizes } from "./expressions.js";
@@ -31,8 +31,8 @@ export interface LoadOptions extends DeviceOptions, DeliveryOptions {
   readonly tier?: string | undefined;
   /** Take and leave compiled kernels here; of use with `device`, which the packages share. */
   readonly pipelineCache?: PipelineCache | undefined;
-  /** Where the measured times of dispatches are kept for the next visit; default IndexedDB where there is one. */
-  readonly costStore?: CostStore | undefined;
+  /** Where measured times and results of self-tests are kept for the next visit; default IndexedDB where there is one. */
+  readonly records?: RecordStore | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Where events go; default nowhere. */
   readonly telemetry?: Telemetry | undefined;
@@ -97,7 +97,7 @@ async function loadFrom(source: Package, options: LoadOptions, telemetry: Teleme
     ended("tier", tierMs);
     telemetry.emit({ type: "tier", at: performance.now(), model, tier: program.tier, reasons });
     meter.start(neededBytes(source, component, program, kernels));
-    const assets = { source, component, costStore: options.costStore ?? defaultCostStore(), telemetry };
+    const assets = { source, component, records: options.records ?? defaultRecords(), telemetry };
     const placement = { device, adapter: acquired.adapter, program, pipelines };
     residence = await install(assets, placement, { signal, onBytes: meter.add });
     await source.remember();

@@ -1,6 +1,6 @@
 // Everything that a model has on one device: derived from (package, component, program, device), dropped as a whole.
 
-import { costKey, type CostStore } from "./cost_store.js";
+import { costKey, type RecordStore } from "./record_store.js";
 import { InputError } from "./errors.js";
 import { Executor } from "./executor.js";
 import { Sizes, type Extent } from "./expressions.js";
@@ -23,7 +23,7 @@ import { streamWeights, writePadded } from "./weights.js";
 export interface Assets {
   readonly source: Package;
   readonly component: Component;
-  readonly costStore: CostStore;
+  readonly records: RecordStore;
   readonly telemetry: Telemetry;
 }
 
@@ -84,7 +84,7 @@ export class Residence {
     const costs = new CostModel(program.dispatches, adapter.isCpu ? CPU_RATES : GPU_RATES);
     this.slicer = new Slicer(device, memory, executor, costs, name, assets.telemetry);
     this.#costKey = costKey(adapter, name, program);
-    assets.costStore.get(this.#costKey).then(
+    assets.records.get(this.#costKey).then(
       (text) => {
         if (text !== undefined) costs.restore(text);
       },
@@ -169,7 +169,7 @@ export class Residence {
     const { costs } = this.slicer;
     this.#nextSave = Math.max(FIRST_SAVE, costs.samples * 2);
     // Without it the next visit learns again.
-    this.#assets.costStore.set(this.#costKey, costs.save()).catch(() => undefined);
+    this.#assets.records.set(this.#costKey, costs.save()).catch(() => undefined);
   }
 
   /** Free everything on the device. */

@@ -1,10 +1,10 @@
-// Keeps learned costs for the next visit: in IndexedDB where the browser has it, else as long as the page lives.
+// Keeps small records for the next visit: in IndexedDB where the browser has it, else as long as the page lives.
 
 import type { Program } from "./generated/manifest.js";
 import type { AdapterInfo } from "./tier.js";
 
-/** Text by key. May fail: costs are then learned again. */
-export interface CostStore {
+/** Text by key: learned costs, measurements, results of self-tests. May fail: all of it is then learned again. */
+export interface RecordStore {
   get(key: string): Promise<string | undefined>;
   set(key: string, text: string): Promise<void>;
 }
@@ -16,14 +16,14 @@ export function costKey(adapter: AdapterInfo, name: string, program: Program): s
 }
 
 /** The store of this page or process. */
-export function defaultCostStore(): CostStore {
-  shared ??= typeof indexedDB === "undefined" ? new MemoryStore() : new DatabaseStore("webinfer-costs");
+export function defaultRecords(): RecordStore {
+  shared ??= typeof indexedDB === "undefined" ? new MemoryStore() : new DatabaseStore("webinfer-records");
   return shared;
 }
 
-let shared: CostStore | undefined;
+let shared: RecordStore | undefined;
 
-class MemoryStore implements CostStore {
+class MemoryStore implements RecordStore {
   readonly #texts = new Map<string, string>();
 
   get(key: string): Promise<string | undefined> {
@@ -36,9 +36,9 @@ class MemoryStore implements CostStore {
   }
 }
 
-const TABLE = "costs";
+const TABLE = "records";
 
-class DatabaseStore implements CostStore {
+class DatabaseStore implements RecordStore {
   readonly #name: string;
   #database: Promise<IDBDatabase> | undefined;
 
