@@ -24,9 +24,9 @@ function usageOf(kind: BufferKind): GPUBufferUsageFlags {
     case "staging":
       return BufferUsage.STORAGE | BufferUsage.COPY_DST | BufferUsage.COPY_SRC;
     case "activation":
-    case "output":
       return BufferUsage.STORAGE | BufferUsage.COPY_SRC;
     case "input":
+    case "output":
       return BufferUsage.STORAGE | BufferUsage.COPY_DST | BufferUsage.COPY_SRC;
     case "uniform":
       return BufferUsage.UNIFORM | BufferUsage.COPY_DST;
@@ -109,6 +109,12 @@ export interface Ledger {
   shrank(): void;
 }
 
+/** What `ModelMemory.attempt` did. */
+export interface Attempt<T> {
+  readonly value: T;
+  readonly undo: () => void;
+}
+
 /** Owner of the buffers of one residence. Does not know what the buffers hold. */
 export class ModelMemory {
   readonly account: Account;
@@ -117,6 +123,7 @@ export class ModelMemory {
   readonly #live = new Map<GPUBuffer, BufferKind>();
   readonly #idleReadback: GPUBuffer[] = [];
   readonly #pending = new Map<GPUBuffer, Promise<void>>();
+  #created: GPUBuffer[] | undefined;
   #closed = false;
 
   constructor(device: GPUDevice, account: Account, ledger: Ledger) {
@@ -155,6 +162,7 @@ export class ModelMemory {
     const memoryScope = this.#device.popErrorScope();
     const validationScope = this.#device.popErrorScope();
     this.adopt(buffer, kind);
+    this.#created?.push(buffer);
     const check = this.#check(memoryScope, validationScope, label, size);
     // `settle` reports it; until then a rejection must not count as unhandled.
     check.catch(() => undefined);
@@ -162,25 +170,36 @@ export class ModelMemory {
     return buffer;
   }
 
-  /**
-   * Wait for the creations so far. Where one failed, all of them are destroyed, and it rejects with "out-of-memory" or
-   * "validation".
-   */
-  async settle(): Promise<void> {
-    const settling = [...this.#pending];
+  /** Run `work`, which creates buffers: all of them, or none where it throws. `undo` destroys them. */
+  attempt<T>(work: () => T): Attempt<T> {
+    const created: GPUBuffer[] = [];
+    const undo = (): void => {
+      for (const buffer of created) this.destroy(buffer);
+    };
+    this.#created = created;
     try {
-      await Promise.all(settling.map(([, check]) => check));
+      return { value: work(), undo };
     } catch (cause) {
-      for (const [buffer] of settling) this.destroy(buffer);
+      undo();
       throw cause;
     } finally {
-      for (const [buffer] of settling) this.#pending.delete(buffer);
+      this.#created = undefined;
     }
   }
 
-  /** Destroy what was created since the last `settle`. */
-  revert(): void {
-    for (const buffer of [...this.#pending.keys()]) this.destroy(buffer);
+  /** Wait for the creations so far. Those that failed are gone, and it rejects with "out-of-memory" or "validation". */
+  async settle(): Promise<void> {
+    const settling = [...this.#pending];
+    this.#pending.clear();
+    const checks = await Promise.allSettled(settling.map(([, check]) => check));
+    let cause: Error | undefined;
+    for (const [index, check] of checks.entries()) {
+      const buffer = settling[index]?.[0];
+      if (check.status === "fulfilled" || buffer === undefined) continue;
+      this.destroy(buffer);
+      cause ??= check.reason as Error;
+    }
+    if (cause !== undefined) throw cause;
   }
 
   /** Destroy one buffer now; WebGPU keeps its memory until submitted work that uses it is done. */

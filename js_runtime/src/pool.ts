@@ -2,7 +2,7 @@
 
 import { victims, type Candidate } from "./arbiter.js";
 import { GpuError, throwIfAborted } from "./errors.js";
-import { Account, ModelMemory, type BufferKind, type Ledger, type MemoryUse } from "./memory.js";
+import { Account, ModelMemory, type Attempt, type BufferKind, type Ledger, type MemoryUse } from "./memory.js";
 import { Slots, type Slot } from "./slots.js";
 
 /** What one model holds; activation buffers count for the model that ran on them last. */
@@ -111,12 +111,13 @@ export class DevicePool implements DeviceMemory, Ledger {
    */
   async admit<T>(memory: ModelMemory, allocate: () => T, signal?: AbortSignal): Promise<T | undefined> {
     for (let attempt = 0; ; attempt += 1) {
-      const allocated = await this.#enter(memory, allocate, signal);
-      if (allocated === undefined) return undefined;
+      const made = await this.#enter(memory, allocate, signal);
+      if (made === undefined) return undefined;
       try {
         await memory.settle();
-        return allocated;
+        return made.value;
       } catch (cause) {
+        made.undo();
         this.vacate(memory);
         const idle = this.#idle(memory);
         if (!(cause instanceof GpuError && cause.code === "out-of-memory") || attempt > 0 || idle.length === 0) {
@@ -180,7 +181,11 @@ export class DevicePool implements DeviceMemory, Ledger {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  async #enter<T>(memory: ModelMemory, allocate: () => T, signal: AbortSignal | undefined): Promise<T | undefined> {
+  async #enter<T>(
+    memory: ModelMemory,
+    allocate: () => T,
+    signal: AbortSignal | undefined,
+  ): Promise<Attempt<T> | undefined> {
     const ticket = {};
     this.#queue.push(ticket);
     const wake = (): void => {
@@ -193,11 +198,11 @@ export class DevicePool implements DeviceMemory, Ledger {
         if (memory.closed) return undefined;
         if (this.#queue[0] === ticket) {
           try {
-            const allocated = allocate();
+            const made = memory.attempt(allocate);
             this.#update(memory, { occupied: true });
-            return allocated;
+            return made;
           } catch (cause) {
-            memory.revert();
+            this.#slots.release(memory);
             if (!this.#mayFit(memory, cause)) throw cause;
           }
         }

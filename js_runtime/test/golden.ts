@@ -5,8 +5,10 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, relative } from "node:path";
 
+import { expect } from "vitest";
+
 import type { Manifest } from "../src/generated/manifest.js";
-import type { Feeds } from "../src/index.js";
+import type { Feeds, Outputs } from "../src/index.js";
 
 const FOLDER = join(import.meta.dirname, "..", "..", "tests", "golden");
 const PACKAGE = join(FOLDER, "package");
@@ -26,6 +28,19 @@ export function goldenFeeds(): Feeds {
     gain: new Float32Array([reference.feeds.gain]),
     offset: BigInt64Array.from(reference.feeds.offset, BigInt),
   };
+}
+
+/** Compare outputs with ONNX Runtime's. Both reads begin in this turn, before a waiting run can start. */
+export async function expectReference(outputs: Outputs): Promise<void> {
+  const [y = [], z] = await Promise.all([outputs.get("y")?.read(), outputs.get("z")?.read()]);
+  const expected = reference.outputs.y.flat();
+  expect(y).toHaveLength(expected.length);
+  for (const [index, value] of expected.entries()) {
+    const error = Math.abs(Number(y[index]) - value);
+    // Written so that NaN fails.
+    expect(error <= 1e-5 + 1e-6 * Math.abs(value), `element ${String(index)}`).toBe(true);
+  }
+  expect(z).toEqual(BigInt64Array.from(reference.outputs.z, BigInt));
 }
 
 /** Files of the golden package by path. */

@@ -2,19 +2,9 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
-import {
-  LimitsError,
-  load as loadPackage,
-  type LoadOptions,
-  type Model,
-  type OutputTensor,
-  type TensorArray,
-} from "../src/index.js";
+import { LimitsError, load as loadPackage, type LoadOptions, type Model, type OutputTensor } from "../src/index.js";
 import { gameDevice, gpu } from "./dawn.js";
-import { failure, goldenFeeds, PackageServer, reference } from "./golden.js";
-
-const ABS_TOLERANCE = 1e-5;
-const REL_TOLERANCE = 1e-6;
+import { expectReference, failure, goldenFeeds, PackageServer, reference } from "./golden.js";
 
 let server: PackageServer;
 const models: Model[] = [];
@@ -41,21 +31,6 @@ function output(outputs: ReadonlyMap<string, OutputTensor>, name: string): Outpu
   const found = outputs.get(name);
   if (found === undefined) throw new Error(`no output ${name}`);
   return found;
-}
-
-function expectClose(found: TensorArray, expected: readonly number[]): void {
-  expect(found).toHaveLength(expected.length);
-  for (const [index, value] of expected.entries()) {
-    const error = Math.abs(Number(found[index]) - value);
-    // Written so that NaN fails.
-    expect(error <= ABS_TOLERANCE + REL_TOLERANCE * Math.abs(value), `element ${String(index)}`).toBe(true);
-  }
-}
-
-async function expectReference(outputs: ReadonlyMap<string, OutputTensor>): Promise<void> {
-  const [y, z] = await Promise.all([output(outputs, "y").read(), output(outputs, "z").read()]);
-  expectClose(y, reference.outputs.y.flat());
-  expect(z).toEqual(BigInt64Array.from(reference.outputs.z, BigInt));
 }
 
 describe("run", () => {
@@ -144,8 +119,11 @@ describe("run", () => {
 
   test("zero-size inputs and outputs need no memory and cost nothing", async () => {
     server.editManifest((manifest) => {
-      manifest.components[0]?.inputs.push({ name: "past", dtype: "float32", shape: [2, 0] });
-      manifest.components[0]?.outputs.push({ name: "rest", dtype: "int64", shape: [0] });
+      for (const component of manifest.components) {
+        component.golden = null;
+        component.inputs.push({ name: "past", dtype: "float32", shape: [2, 0] });
+        component.outputs.push({ name: "rest", dtype: "int64", shape: [0] });
+      }
     });
     const model = await open();
     const outputs = await model.run({ ...goldenFeeds(), past: new Float32Array(0) });
