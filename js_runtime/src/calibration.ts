@@ -57,14 +57,14 @@ export async function calibrate(
     const plans: { readonly bound: readonly BoundDispatch[]; readonly repeats: number }[] = [];
     for (const bound of work) {
       // The first run compiles shaders on some drivers, so it is not timed.
-      await timeTogether(device, bound, 1);
-      const once = await timeTogether(device, bound, 1);
+      await timeTogether(device, memory, bound, 1);
+      const once = await timeTogether(device, memory, bound, 1);
       plans.push({ bound, repeats: Math.min(MAX_REPEATS, Math.max(1, Math.ceil(TARGET_MS / once))) });
     }
     const milliseconds = plans.map(() => Infinity);
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const [index, { bound, repeats }] of plans.entries()) {
-        const each = (await timeTogether(device, bound, repeats)) / repeats;
+        const each = (await timeTogether(device, memory, bound, repeats)) / repeats;
         milliseconds[index] = Math.min(milliseconds[index] ?? Infinity, each);
       }
     }

@@ -146,7 +146,7 @@ export class GpuModel implements Model {
   profile(feeds: Feeds): Promise<Profile> {
     return this.#exclusive(async (residence) => {
       this.#submitInputs(residence, feeds);
-      return profile(residence.device, residence.executor.dispatches);
+      return profile(residence.device, residence.memory, residence.executor.dispatches);
     });
   }
 

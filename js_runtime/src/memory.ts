@@ -248,13 +248,13 @@ export class ModelMemory {
   }
 
   /**
-   * Destroy everything but buffers of the kinds to `keep`. Where any are kept, reads under way end well, their buffers
-   * are destroyed afterwards.
+   * Destroy everything but buffers of the kinds to `keep`. Where any are or were kept, reads under way end well, and
+   * their buffers are destroyed afterwards.
    */
   close(...keep: readonly BufferKind[]): void {
+    const reading: readonly BufferKind[] = this.#closed || keep.length > 0 ? ["readback"] : [];
     this.#closed = true;
     for (const buffer of this.#idleReadback.splice(0)) this.destroy(buffer);
-    const reading: readonly BufferKind[] = keep.length === 0 ? [] : ["readback"];
     for (const [buffer, kind] of [...this.#live]) {
       if (!keep.includes(kind) && !reading.includes(kind)) this.destroy(buffer);
     }

@@ -103,8 +103,13 @@ export class Residence {
     };
     const occupied = await this.#pool.admit(this.memory, allocate, signal);
     if (occupied === undefined) return false;
-    await this.executor.bind();
-    return true;
+    try {
+      await this.executor.bind();
+      return true;
+    } catch (cause) {
+      this.vacate();
+      throw cause;
+    }
   }
 
   /** End what `occupy` began, or `install`: others may take the activation buffers. All work is in the queue. */

@@ -1,7 +1,8 @@
 // Time per dispatch: GPU timestamps where the device has them, else the wall clock around one submit per dispatch.
 
 import { encodePass, type BoundDispatch } from "./executor.js";
-import { BufferUsage, MapMode } from "./webgpu_flags.js";
+import type { ModelMemory } from "./memory.js";
+import { MapMode } from "./webgpu_flags.js";
 
 /** Time of one dispatch. */
 export interface DispatchTime {
@@ -22,7 +23,11 @@ export interface Profile {
 const DISPATCHES_PER_QUERY_SET = 2048;
 
 /** Run `dispatches` once and time each. Inputs must have been written. */
-export async function profile(device: GPUDevice, dispatches: readonly BoundDispatch[]): Promise<Profile> {
+export async function profile(
+  device: GPUDevice,
+  memory: ModelMemory,
+  dispatches: readonly BoundDispatch[],
+): Promise<Profile> {
   if (!device.features.has("timestamp-query")) return profileByWallClock(device, dispatches);
   const times: DispatchTime[] = [];
   let dropped = 0;
@@ -30,6 +35,7 @@ export async function profile(device: GPUDevice, dispatches: readonly BoundDispa
     const batch = dispatches.slice(start, start + DISPATCHES_PER_QUERY_SET);
     const stamps = await timestamps(
       device,
+      memory,
       batch.map((dispatch) => [dispatch]),
     );
     for (const [index, { kernel, node }] of batch.entries()) {
@@ -44,6 +50,7 @@ export async function profile(device: GPUDevice, dispatches: readonly BoundDispa
 /** Milliseconds that `repeats` runs of `dispatches` take together, in one submit. */
 export async function timeTogether(
   device: GPUDevice,
+  memory: ModelMemory,
   dispatches: readonly BoundDispatch[],
   repeats: number,
 ): Promise<number> {
@@ -57,7 +64,7 @@ export async function timeTogether(
     return performance.now() - start;
   }
   // Firefox notices the end of work only every 100 ms, so the wall clock alone would compare nothing.
-  const [begin = 0n, end = 0n] = await timestamps(device, [work]);
+  const [begin = 0n, end = 0n] = await timestamps(device, memory, [work]);
   const wall = performance.now() - start;
   const elapsed = Number(end - begin) / 1e6;
   return elapsed > 0 && elapsed < wall ? elapsed : wall;
@@ -66,15 +73,13 @@ export async function timeTogether(
 /** Run each group of dispatches as one pass; returns its begin and end, in nanoseconds. */
 async function timestamps(
   device: GPUDevice,
+  memory: ModelMemory,
   passes: readonly (readonly BoundDispatch[])[],
 ): Promise<BigInt64Array<ArrayBuffer>> {
   const count = passes.length * 2;
   const querySet = device.createQuerySet({ type: "timestamp", count });
-  const resolved = device.createBuffer({
-    size: count * 8,
-    usage: BufferUsage.QUERY_RESOLVE | BufferUsage.COPY_SRC,
-  });
-  const mapped = device.createBuffer({ size: count * 8, usage: BufferUsage.MAP_READ | BufferUsage.COPY_DST });
+  const resolved = memory.create("query", count * 8, "timestamps");
+  const mapped = memory.create("readback", count * 8, "timestamps");
   try {
     const encoder = device.createCommandEncoder({ label: "webinfer profile" });
     for (const [index, dispatches] of passes.entries()) {
@@ -92,8 +97,8 @@ async function timestamps(
     return new BigInt64Array(mapped.getMappedRange().slice(0));
   } finally {
     querySet.destroy();
-    resolved.destroy();
-    mapped.destroy();
+    memory.destroy(resolved);
+    memory.destroy(mapped);
   }
 }
 

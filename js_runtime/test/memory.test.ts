@@ -196,6 +196,9 @@ describe("budget", () => {
     // Its buffers are gone but for those that its caller may still use.
     expect(a.memory().byKind).toMatchObject({ weight: { bytes: 0 }, output: { bytes: 64 } });
     await expectReference(kept);
+    const [reading, next] = [expectReference(kept), a.run(goldenFeeds())];
+    await reading;
+    await expectReference(await next);
     const asked = server.requests.length;
     for (const model of [b, a, b, a]) {
       await expectReference(await model.run(goldenFeeds()));
