@@ -1,4 +1,4 @@
-// The GPUBuffers of one residence of a model: every one is made and destroyed here and booked on the model's account.
+// GPU memory of one residence of a model: every buffer and texture is made and destroyed here and booked on its account.
 
 import { GpuError } from "./errors.js";
 import { BufferUsage } from "./webgpu_flags.js";
@@ -6,7 +6,7 @@ import { BufferUsage } from "./webgpu_flags.js";
 /** What a buffer is for. Kinds never share buffers: a recycled buffer would show the last user's data. */
 export type BufferKind = "weight" | "activation" | "input" | "output" | "staging" | "uniform" | "readback" | "query";
 
-/** Live buffers and bytes; `peakBytes` and `stagingPeakBytes` count since creation. */
+/** Live buffers, textures among them, and bytes; `peakBytes` and `stagingPeakBytes` count since creation. */
 export interface MemoryUse {
   readonly buffers: number;
   readonly bytes: number;
@@ -115,15 +115,17 @@ export interface Attempt<T> {
   readonly undo: () => void;
 }
 
-/** Owner of the buffers of one residence. Does not know what the buffers hold. */
+type Resource = GPUBuffer | GPUTexture;
+
+/** Owner of the buffers and textures of one residence. Does not know what they hold. */
 export class ModelMemory {
   readonly account: Account;
   readonly #device: GPUDevice;
   readonly #ledger: Ledger;
-  readonly #live = new Map<GPUBuffer, BufferKind>();
+  readonly #live = new Map<Resource, { readonly kind: BufferKind; readonly bytes: number }>();
   readonly #idleReadback: GPUBuffer[] = [];
-  readonly #pending = new Map<GPUBuffer, Promise<void>>();
-  #created: GPUBuffer[] | undefined;
+  readonly #pending = new Map<Resource, Promise<void>>();
+  #created: Resource[] | undefined;
   #closed = false;
 
   constructor(device: GPUDevice, account: Account, ledger: Ledger) {
@@ -140,7 +142,7 @@ export class ModelMemory {
   /** Live bytes, of the given kinds alone where there are any. */
   bytes(...kinds: readonly BufferKind[]): number {
     let sum = 0;
-    for (const [{ size }, kind] of this.#live) if (kinds.length === 0 || kinds.includes(kind)) sum += size;
+    for (const { kind, bytes } of this.#live.values()) if (kinds.length === 0 || kinds.includes(kind)) sum += bytes;
     return sum;
   }
 
@@ -155,26 +157,23 @@ export class ModelMemory {
    */
   create(kind: BufferKind, sizeBytes: number, label: string): GPUBuffer {
     const size = bufferBytes(sizeBytes);
-    this.makeRoom(size, label);
-    this.#device.pushErrorScope("validation");
-    this.#device.pushErrorScope("out-of-memory");
-    const buffer = this.#device.createBuffer({ label: `webinfer ${label}`, size, usage: usageOf(kind) });
-    const memoryScope = this.#device.popErrorScope();
-    const validationScope = this.#device.popErrorScope();
-    this.adopt(buffer, kind);
-    this.#created?.push(buffer);
-    const check = this.#check(memoryScope, validationScope, label, size);
-    // `settle` reports it; until then a rejection must not count as unhandled.
-    check.catch(() => undefined);
-    this.#pending.set(buffer, check);
-    return buffer;
+    return this.#create(kind, size, label, () =>
+      this.#device.createBuffer({ label: `webinfer ${label}`, size, usage: usageOf(kind) }),
+    );
+  }
+
+  /** Create a texture that takes `sizeBytes`; as `create`. */
+  createTexture(kind: BufferKind, sizeBytes: number, label: string, descriptor: GPUTextureDescriptor): GPUTexture {
+    return this.#create(kind, sizeBytes, label, () =>
+      this.#device.createTexture({ ...descriptor, label: `webinfer ${label}` }),
+    );
   }
 
   /** Run `work`, which creates buffers: all of them, or none where it throws. `undo` destroys them. */
   attempt<T>(work: () => T): Attempt<T> {
-    const created: GPUBuffer[] = [];
+    const created: Resource[] = [];
     const undo = (): void => {
-      for (const buffer of created) this.destroy(buffer);
+      for (const resource of created) this.destroy(resource);
     };
     this.#created = created;
     try {
@@ -194,19 +193,19 @@ export class ModelMemory {
     const checks = await Promise.allSettled(settling.map(([, check]) => check));
     let cause: Error | undefined;
     for (const [index, check] of checks.entries()) {
-      const buffer = settling[index]?.[0];
-      if (check.status === "fulfilled" || buffer === undefined) continue;
-      this.destroy(buffer);
+      const resource = settling[index]?.[0];
+      if (check.status === "fulfilled" || resource === undefined) continue;
+      this.destroy(resource);
       cause ??= check.reason as Error;
     }
     if (cause !== undefined) throw cause;
   }
 
-  /** Destroy one buffer now; WebGPU keeps its memory until submitted work that uses it is done. */
-  destroy(buffer: GPUBuffer): void {
-    if (!this.#live.has(buffer)) return;
-    this.surrender(buffer);
-    buffer.destroy();
+  /** Destroy a buffer or texture now; WebGPU keeps its memory until submitted work that uses it is done. */
+  destroy(resource: Resource): void {
+    if (!this.#live.has(resource)) return;
+    this.surrender(resource);
+    resource.destroy();
     this.#ledger.shrank();
   }
 
@@ -217,17 +216,16 @@ export class ModelMemory {
 
   /** Take over a buffer. */
   adopt(buffer: GPUBuffer, kind: BufferKind): void {
-    this.#live.set(buffer, kind);
-    this.account.add(kind, buffer.size);
+    this.#book(buffer, kind, buffer.size);
   }
 
-  /** Leave a buffer to another owner. */
-  surrender(buffer: GPUBuffer): void {
-    const kind = this.#live.get(buffer);
-    if (kind === undefined) return;
-    this.#live.delete(buffer);
-    this.#pending.delete(buffer);
-    this.account.remove(kind, buffer.size);
+  /** Leave a buffer or texture to another owner. */
+  surrender(resource: Resource): void {
+    const entry = this.#live.get(resource);
+    if (entry === undefined) return;
+    this.#live.delete(resource);
+    this.#pending.delete(resource);
+    this.account.remove(entry.kind, entry.bytes);
   }
 
   /** Take the smallest idle read-back buffer that fits, or make one: overlapping reads each get their own. */
@@ -248,16 +246,37 @@ export class ModelMemory {
   }
 
   /**
-   * Destroy everything but buffers of the kinds to `keep`. Where any are or were kept, reads under way end well, and
+   * Destroy everything but what is of the kinds to `keep`. Where any are or were kept, reads under way end well, and
    * their buffers are destroyed afterwards.
    */
   close(...keep: readonly BufferKind[]): void {
     const reading: readonly BufferKind[] = this.#closed || keep.length > 0 ? ["readback"] : [];
     this.#closed = true;
     for (const buffer of this.#idleReadback.splice(0)) this.destroy(buffer);
-    for (const [buffer, kind] of [...this.#live]) {
-      if (!keep.includes(kind) && !reading.includes(kind)) this.destroy(buffer);
+    for (const [resource, { kind }] of [...this.#live]) {
+      if (!keep.includes(kind) && !reading.includes(kind)) this.destroy(resource);
     }
+  }
+
+  #create<R extends Resource>(kind: BufferKind, bytes: number, label: string, make: () => R): R {
+    this.makeRoom(bytes, label);
+    this.#device.pushErrorScope("validation");
+    this.#device.pushErrorScope("out-of-memory");
+    const made = make();
+    const memoryScope = this.#device.popErrorScope();
+    const validationScope = this.#device.popErrorScope();
+    this.#book(made, kind, bytes);
+    this.#created?.push(made);
+    const check = this.#check(memoryScope, validationScope, label, bytes);
+    // `settle` reports it; until then a rejection must not count as unhandled.
+    check.catch(() => undefined);
+    this.#pending.set(made, check);
+    return made;
+  }
+
+  #book(resource: Resource, kind: BufferKind, bytes: number): void {
+    this.#live.set(resource, { kind, bytes });
+    this.account.add(kind, bytes);
   }
 
   async #check(
@@ -267,7 +286,7 @@ export class ModelMemory {
     size: number,
   ): Promise<void> {
     const [memory, validation] = await Promise.all([memoryScope, validationScope]);
-    const culprit = `buffer "${label}" of ${String(size)} bytes`;
+    const culprit = `"${label}" of ${String(size)} bytes`;
     if (memory !== null) {
       const held = this.#ledger.describe();
       const advice = "free other GPU memory or use a smaller model";

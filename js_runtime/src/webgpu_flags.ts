@@ -9,6 +9,14 @@ export const BufferUsage = {
   QUERY_RESOLVE: 0x0200,
 } as const;
 
+export const TextureUsage = {
+  COPY_SRC: 0x01,
+  COPY_DST: 0x02,
+  TEXTURE_BINDING: 0x04,
+  STORAGE_BINDING: 0x08,
+  RENDER_ATTACHMENT: 0x10,
+} as const;
+
 export const ShaderStage = { COMPUTE: 0x4 } as const;
 
 export const MapMode = { READ: 0x1 } as const;
