@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { FrameScheduler, load, type LoadOptions, type Model, type RuntimeEvent, type Subject } from "../src/index.js";
 import {
+  Hud,
   KillSwitch,
   TelemetryStream,
   TraceRecorder,
@@ -68,6 +69,17 @@ const slice = (at: number, ms: number, budgetMs = 4): RuntimeEvent => ({
     { kernel: "conv", ms: 3 },
     { kernel: "norm", ms: 1 },
   ],
+});
+const selfTest = (passed: boolean): RuntimeEvent => ({
+  type: "self-test",
+  at: 970,
+  ms: 12,
+  model: "terrain",
+  tier: "fp32-register",
+  passed,
+  runs: 3,
+  drift: passed ? 0.1 : 7,
+  quarantined: passed ? [] : ["conv"],
 });
 const frame = (at: number, dispatches = 1): RuntimeEvent => ({
   type: "frame",
@@ -405,6 +417,36 @@ describe("summary", () => {
   });
 });
 
+describe("hud", () => {
+  const element = (): HTMLElement => {
+    const parts: unknown[] = [];
+    return { style: {}, append: (...added: unknown[]) => parts.push(...added), textContent: "" } as never;
+  };
+  const shown = (events: readonly RuntimeEvent[]): Readonly<Record<string, string>> => {
+    const made: HTMLElement[] = [];
+    const createElement = (): HTMLElement => {
+      const one = element();
+      made.push(one);
+      return one;
+    };
+    const hud = new Hud({ everyMs: 0, document: { createElement } });
+    for (const event of events) hud.observe(event);
+    return Object.fromEntries(made.map(({ className, textContent }) => [className, textContent]));
+  };
+
+  test("what went wrong stands beside the jobs until it is right again", () => {
+    const lost: RuntimeEvent = { type: "device-lost", at: 1, model: "terrain", reason: "unknown" };
+    const back: RuntimeEvent = { type: "recovered", at: 1, ms: 9, model: "terrain", tier: "fp32-workgroup", jobs: 1 };
+    expect(shown([tier(), lost])["webinfer-hud-jobs"]).toBe("0, device lost");
+    expect(shown([tier(), lost, back])).toMatchObject({
+      "webinfer-hud-jobs": "0",
+      "webinfer-hud-tier": "fp32-workgroup",
+    });
+    expect(shown([selfTest(true)])["webinfer-hud-jobs"]).toBe("0");
+    expect(shown([selfTest(false)])["webinfer-hud-jobs"]).toBe("0, self-test failed");
+  });
+});
+
 describe("trace", () => {
   const traced = (events: readonly RuntimeEvent[], capacity?: number): readonly TraceEvent[] => {
     const trace = new TraceRecorder(capacity === undefined ? {} : { capacity });
@@ -418,6 +460,8 @@ describe("trace", () => {
     for (let index = 0; index < 50; index += 1) events.push(frame(100 + index * 16), slice(101 + index * 16, 18.3));
     events.push({ type: "job", at: 100, ms: 800, model: "terrain", outcome: "done" });
     events.push({ type: "device-lost", at: 950, model: "terrain", reason: "unknown" });
+    events.push({ type: "recovered", at: 950, ms: 40, model: "terrain", tier: "fp32-register", jobs: 1 });
+    events.push(selfTest(false));
     const trace = traced(events);
     const names = new Map(
       trace
@@ -435,7 +479,7 @@ describe("trace", () => {
       expect(ts).toBeGreaterThanOrEqual((ends.get(track) ?? 0) - 1e-3);
       ends.set(track, ts + dur);
     }
-    expect([...names.values()]).toEqual(["frames", "encoding", "slices", "kernels", "profile"]);
+    expect([...names.values()]).toEqual(["page", "frames", "encoding", "slices", "kernels", "profile"]);
     const begins = trace.filter(({ ph }) => ph === "b").map(({ id }) => id);
     expect(new Set(begins).size).toBe(begins.length);
     expect(

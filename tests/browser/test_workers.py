@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.browser.trace_format import check_trace
 from tests.golden import make_golden
 from webinfer.devices import host_dir
 from webinfer.server import HostServer
@@ -154,7 +155,7 @@ def test_a_session(page: Page, where: str) -> None:
     assert result["types"].count("loaded") == 2
     assert "window" in result["types"]
     assert "device-lost" not in result["types"]
-    names = {event["name"] for event in json.loads(result["trace"])["traceEvents"]}
+    names = {event["name"] for event in check_trace(result["trace"])}
     assert {"slice golden", "job golden (done)", "job golden (cancelled)"} <= names
 
 

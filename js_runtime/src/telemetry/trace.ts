@@ -17,15 +17,30 @@ export interface TraceEvent {
   readonly args?: Readonly<Record<string, unknown>>;
 }
 
-const PAGE = 1;
-const GPU = 2;
-/** Tracks by process: [pid, tid, name]. */
+interface Track {
+  readonly pid: number;
+  readonly tid: number;
+}
+
+/** Perfetto takes thread ids for those of the system: one process each, and 0 is the kernel's. */
+const PAGE = { pid: 1, tid: 1 } as const;
+const FRAMES = { pid: 1, tid: 2 } as const;
+const ENCODING = { pid: 1, tid: 3 } as const;
+const SLICES = { pid: 2, tid: 4 } as const;
+const KERNELS = { pid: 2, tid: 5 } as const;
+const PROFILE = { pid: 2, tid: 6 } as const;
+
+const PROCESSES = [
+  [PAGE, "page (CPU)"],
+  [SLICES, "GPU"],
+] as const;
 const TRACKS = [
-  [PAGE, 1, "frames"],
-  [PAGE, 2, "encoding"],
-  [GPU, 1, "slices"],
-  [GPU, 2, "kernels"],
-  [GPU, 3, "profile"],
+  [PAGE, "page"],
+  [FRAMES, "frames"],
+  [ENCODING, "encoding"],
+  [SLICES, "slices"],
+  [KERNELS, "kernels"],
+  [PROFILE, "profile"],
 ] as const;
 
 /** Longer gaps are no frames. */
@@ -72,40 +87,37 @@ export class TraceRecorder implements Observer {
 }
 
 function names(): readonly TraceEvent[] {
-  const meta = (name: string, pid: number, tid: number, args: TraceEvent["args"] & object): TraceEvent => ({
+  const meta = (name: string, track: Track, args: TraceEvent["args"] & object): TraceEvent => ({
     name,
     cat: "__metadata",
     ph: "M",
     ts: 0,
-    pid,
-    tid,
+    ...track,
     args,
   });
   return [
-    meta("process_name", PAGE, 0, { name: "page (CPU)" }),
-    meta("process_name", GPU, 0, { name: "GPU" }),
-    ...TRACKS.flatMap(([pid, tid, name]) => [
-      meta("thread_name", pid, tid, { name }),
-      meta("thread_sort_index", pid, tid, { sort_index: tid }),
+    ...PROCESSES.map(([track, name]) => meta("process_name", track, { name })),
+    ...TRACKS.flatMap(([track, name]) => [
+      meta("thread_name", track, { name }),
+      meta("thread_sort_index", track, { sort_index: track.tid }),
     ]),
   ];
 }
 
 function pageEvents(events: readonly RuntimeEvent[]): readonly TraceEvent[] {
   const trace: TraceEvent[] = [];
-  const common = { pid: PAGE, tid: 0 };
   let frame: Extract<RuntimeEvent, { readonly type: "frame" }> | undefined;
   // These overlap: each is a slice on an asynchronous track.
   const span = (cat: string, name: string, { at, ms }: { readonly at: number; readonly ms: number }): void => {
     const id = String(trace.length);
-    trace.push({ ...common, name, cat, ph: "b", ts: micro(at), id });
-    trace.push({ ...common, name, cat, ph: "e", ts: micro(at + ms), id });
+    trace.push({ ...PAGE, name, cat, ph: "b", ts: micro(at), id });
+    trace.push({ ...PAGE, name, cat, ph: "e", ts: micro(at + ms), id });
   };
   const instant = (name: string, at: number, args: object): void => {
-    trace.push({ ...common, name, cat: "webinfer", ph: "i", s: "g", ts: micro(at), args: { ...args } });
+    trace.push({ ...PAGE, name, cat: "webinfer", ph: "i", s: "g", ts: micro(at), args: { ...args } });
   };
   const counter = (name: string, at: number, args: Readonly<Record<string, number>>): void => {
-    trace.push({ ...common, name, cat: "webinfer", ph: "C", ts: micro(at), args });
+    trace.push({ ...PAGE, name, cat: "webinfer", ph: "C", ts: micro(at), args });
   };
   for (const event of events) {
     switch (event.type) {
@@ -131,11 +143,11 @@ function pageEvents(events: readonly RuntimeEvent[]): readonly TraceEvent[] {
         const { dispatches, jobs, predictedMs, saturated, budgetMs } = event;
         counter("budget", event.at, { ms: budgetMs });
         const args = { dispatches, jobs, predictedMs, saturated };
-        const encoding = { name: "encode", cat: "frame", ph: "X", ts: micro(event.at), pid: PAGE, tid: 2 } as const;
+        const encoding = { name: "encode", cat: "frame", ph: "X", ts: micro(event.at), ...ENCODING } as const;
         if (dispatches > 0) trace.push({ ...encoding, dur: micro(event.encodeMs), args });
         if (frame !== undefined && event.at - frame.at < GAP_MS) {
           const ts = micro(frame.at);
-          trace.push({ name: "frame", cat: "frame", ph: "X", ts, dur: micro(event.at) - ts, pid: PAGE, tid: 1 });
+          trace.push({ name: "frame", cat: "frame", ph: "X", ts, dur: micro(event.at) - ts, ...FRAMES });
         }
         frame = event;
         break;
@@ -161,34 +173,34 @@ function gpuEvents(events: readonly RuntimeEvent[]): readonly TraceEvent[] {
   let end = 0;
   for (const event of events) {
     if (event.type !== "slice") continue;
-    const { ms, model, clock, budgetMs, predictedMs, pieces } = event;
+    const { ms, model, clock, budgetMs, predictedMs, longestMs, pieces } = event;
     const ts = Math.max(micro(event.at), end);
     end = ts + micro(ms);
-    const args = { model, clock, budgetMs, predictedMs, dispatches: pieces.length };
-    trace.push({ name: `slice ${model}`, cat: "slice", ph: "X", ts, dur: end - ts, pid: GPU, tid: 1, args });
+    const args = { model, clock, budgetMs, predictedMs, longestMs, dispatches: pieces.length };
+    trace.push({ name: `slice ${model}`, cat: "slice", ph: "X", ts, dur: end - ts, ...SLICES, args });
     const predicted = pieces.reduce((sum, piece) => sum + piece.ms, 0);
     const shares = pieces.map((piece) => ({ ...piece, ms: predicted > 0 ? (ms * piece.ms) / predicted : 0 }));
-    trace.push(...inARow(shares, ts, "kernel", 2));
+    trace.push(...inARow(shares, ts, "kernel", KERNELS));
   }
   return trace;
 }
 
 function profileEvents(profiles: readonly Recorded[]): readonly TraceEvent[] {
-  return profiles.flatMap(({ at, profile }) => inARow(profile.dispatches, micro(at), "profile", 3));
+  return profiles.flatMap(({ at, profile }) => inARow(profile.dispatches, micro(at), "profile", PROFILE));
 }
 
 function inARow(
   kernels: readonly { readonly kernel: string; readonly node?: string; readonly ms: number }[],
   start: number,
   cat: string,
-  tid: number,
+  track: Track,
 ): readonly TraceEvent[] {
   let ts = start;
   return kernels.map(({ kernel, node, ms }) => {
     const begin = ts;
     ts = begin + micro(ms);
     const args = node === undefined ? {} : { node };
-    return { name: kernel, cat, ph: "X", ts: begin, dur: ts - begin, pid: GPU, tid, args };
+    return { name: kernel, cat, ph: "X", ts: begin, dur: ts - begin, ...track, args };
   });
 }
 
