@@ -429,7 +429,8 @@ describe("hud", () => {
       made.push(one);
       return one;
     };
-    const hud = new Hud({ everyMs: 0, document: { createElement } });
+    const page = { createElement } as Pick<Document, "createElement">;
+    const hud = new Hud({ everyMs: 0, document: page });
     for (const event of events) hud.observe(event);
     return Object.fromEntries(made.map(({ className, textContent }) => [className, textContent]));
   };

@@ -11,15 +11,26 @@ import math
 from collections import defaultdict
 from typing import Any
 
-COMMON = {"name": str, "cat": str, "ph": str, "ts": (int, float), "pid": int, "tid": int}
-METADATA = {"process_name": ("name", str), "thread_name": ("name", str), "thread_sort_index": ("sort_index", int)}
+COMMON: dict[str, type | tuple[type, ...]] = {
+    "name": str,
+    "cat": str,
+    "ph": str,
+    "ts": (int, float),
+    "pid": int,
+    "tid": int,
+}
+METADATA: dict[str, tuple[str, type]] = {
+    "process_name": ("name", str),
+    "thread_name": ("name", str),
+    "thread_sort_index": ("sort_index", int),
+}
 # Times are decimal texts of microseconds: two ends that are the same nanosecond may differ by less than that.
 NANOSECOND = 1e-3
 
 
 def check_trace(text: str) -> list[dict[str, Any]]:
     """Return the events of a valid trace; raises AssertionError at the first that breaks a rule."""
-    document = json.loads(text, parse_constant=lambda word: _refuse(word))
+    document = json.loads(text, parse_constant=_refuse)
     assert document["displayTimeUnit"] in ("ms", "ns")
     events: list[dict[str, Any]] = document["traceEvents"]
     for event in events:
