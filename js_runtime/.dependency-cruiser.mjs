@@ -24,6 +24,7 @@ const LAYERS = [
   ["residence"],
   ["capture"],
   ["gpu_model"],
+  ["backend", "fallback/.*"],
   ["load", "requirements"],
   ["index"],
 ];
@@ -37,8 +38,21 @@ export default {
       name: "no-dependency-in-the-core",
       comment: "the core runs in any browser: nothing from npm, nothing from Node",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(host|page)/" },
+      from: { path: "^src/", pathNot: ["^src/(host|page)/", "^src/fallback/onnx_runtime\\.ts$"] },
       to: { dependencyTypesNot: ["local", "type-only", "undetermined"], pathNot: "^src/" },
+    },
+    {
+      name: "the-fallback-needs-onnx-runtime-alone",
+      comment: "imported only when it is needed, and by one module",
+      severity: "error",
+      from: { path: "^src/fallback/onnx_runtime\\.ts$" },
+      to: { pathNot: ["^src/", "onnxruntime-web"] },
+    },
+    {
+      name: "the-fallback-is-loaded-on-demand",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/fallback/" },
+      to: { path: "^src/fallback/", dependencyTypesNot: ["dynamic-import", "type-only"] },
     },
     {
       name: "core-does-not-know-its-users",

@@ -13,9 +13,18 @@ await rm(dist, { recursive: true, force: true });
 await mkdir(join(dist, "host"), { recursive: true });
 await mkdir(join(dist, "page"), { recursive: true });
 
-const shared = { bundle: true, format: "esm", target: "es2023", logLevel: "warning", absWorkingDir: root };
+const shared = {
+  bundle: true,
+  format: "esm",
+  target: "es2023",
+  logLevel: "warning",
+  absWorkingDir: root,
+  external: ["onnxruntime-web", "onnxruntime-web/wasm"],
+};
+// What is imported dynamically becomes a file of its own, which most players never fetch.
+const split = { ...shared, splitting: true, chunkNames: "chunks/[name]-[hash]" };
 await Promise.all([
-  build({ ...shared, entryPoints: ["src/index.ts"], outfile: "dist.partial/index.js" }),
+  build({ ...split, entryPoints: ["src/index.ts"], outdir: "dist.partial" }),
   build({ ...shared, entryPoints: ["src/telemetry/index.ts"], outfile: "dist.partial/telemetry.js" }),
   // They share the core with the game: its error classes must be the same ones.
   build({
@@ -30,10 +39,10 @@ await Promise.all([
     outfile: "dist.partial/host-node.mjs",
     platform: "node",
     target: "node20",
-    external: ["webgpu"],
+    external: [...shared.external, "webgpu"],
   }),
-  build({ ...shared, entryPoints: ["src/host/browser.ts"], outfile: "dist.partial/host/host-browser.js" }),
-  build({ ...shared, entryPoints: ["src/page/page.ts"], outfile: "dist.partial/page/page.js" }),
+  build({ ...split, entryPoints: { "host-browser": "src/host/browser.ts" }, outdir: "dist.partial/host" }),
+  build({ ...split, entryPoints: ["src/page/page.ts"], outdir: "dist.partial/page" }),
   cp(join(root, "src/host/index.html"), join(dist, "host/index.html")),
   cp(join(root, "src/page/index.html"), join(dist, "page/index.html")),
   cp(join(root, "src/page/style.css"), join(dist, "page/style.css")),

@@ -1,6 +1,8 @@
 // Public interface of @webinfer/runtime.
 
+export type { Backend, BackendOptions, PortableOptions } from "./backend.js";
 export {
+  BackendError,
   DeviceError,
   GpuError,
   InputError,
@@ -8,6 +10,7 @@ export {
   PackageError,
   StoppedError,
   WebinferError,
+  type BackendAttempt,
   type ErrorCode,
   type MissingLimit,
 } from "./errors.js";

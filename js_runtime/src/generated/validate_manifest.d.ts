@@ -4,7 +4,6 @@ import type { Manifest } from "./manifest.js";
 export interface SchemaError {
   readonly instancePath: string;
   readonly message?: string;
-  readonly params: Record<string, unknown>;
 }
 
 export declare const validateManifest: {

@@ -486,29 +486,13 @@ function validate54(
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.zero === undefined && (missing0 = "zero")) || (data.text === undefined && (missing0 = "text"))) {
-        validate54.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate54.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "text" || key0 === "zero")) {
-            validate54.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate54.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -517,15 +501,7 @@ function validate54(
           if (data.text !== undefined) {
             const _errs2 = errors;
             if (typeof data.text !== "string") {
-              validate54.errors = [
-                {
-                  instancePath: instancePath + "/text",
-                  schemaPath: "#/properties/text/type",
-                  keyword: "type",
-                  params: { type: "string" },
-                  message: "must be string",
-                },
-              ];
+              validate54.errors = [{ instancePath: instancePath + "/text", message: "must be string" }];
               return false;
             }
             var valid0 = _errs2 === errors;
@@ -542,24 +518,13 @@ function validate54(
                     validate54.errors = [
                       {
                         instancePath: instancePath + "/zero",
-                        schemaPath: "#/properties/zero/pattern",
-                        keyword: "pattern",
-                        params: { pattern: "^[A-Za-z0-9_+*/%(), -]+$" },
                         message: 'must match pattern "' + "^[A-Za-z0-9_+*/%(), -]+$" + '"',
                       },
                     ];
                     return false;
                   }
                 } else {
-                  validate54.errors = [
-                    {
-                      instancePath: instancePath + "/zero",
-                      schemaPath: "#/properties/zero/type",
-                      keyword: "type",
-                      params: { type: "string" },
-                      message: "must be string",
-                    },
-                  ];
+                  validate54.errors = [{ instancePath: instancePath + "/zero", message: "must be string" }];
                   return false;
                 }
               }
@@ -571,9 +536,7 @@ function validate54(
         }
       }
     } else {
-      validate54.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate54.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -634,29 +597,13 @@ function validate57(
         (data.low === undefined && (missing0 = "low")) ||
         (data.high === undefined && (missing0 = "high"))
       ) {
-        validate57.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate57.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "high" || key0 === "kind" || key0 === "low" || key0 === "name")) {
-            validate57.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate57.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -666,15 +613,7 @@ function validate57(
             let data0 = data.high;
             const _errs2 = errors;
             if (!(typeof data0 == "number" && isFinite(data0))) {
-              validate57.errors = [
-                {
-                  instancePath: instancePath + "/high",
-                  schemaPath: "#/properties/high/type",
-                  keyword: "type",
-                  params: { type: "number" },
-                  message: "must be number",
-                },
-              ];
+              validate57.errors = [{ instancePath: instancePath + "/high", message: "must be number" }];
               return false;
             }
             var valid0 = _errs2 === errors;
@@ -686,26 +625,12 @@ function validate57(
               let data1 = data.kind;
               const _errs4 = errors;
               if (typeof data1 !== "string") {
-                validate57.errors = [
-                  {
-                    instancePath: instancePath + "/kind",
-                    schemaPath: "#/properties/kind/type",
-                    keyword: "type",
-                    params: { type: "string" },
-                    message: "must be string",
-                  },
-                ];
+                validate57.errors = [{ instancePath: instancePath + "/kind", message: "must be string" }];
                 return false;
               }
               if (!(data1 === "uniform" || data1 === "normal" || data1 === "integer")) {
                 validate57.errors = [
-                  {
-                    instancePath: instancePath + "/kind",
-                    schemaPath: "#/properties/kind/enum",
-                    keyword: "enum",
-                    params: { allowedValues: schema23.properties.kind.enum },
-                    message: "must be equal to one of the allowed values",
-                  },
+                  { instancePath: instancePath + "/kind", message: "must be equal to one of the allowed values" },
                 ];
                 return false;
               }
@@ -718,15 +643,7 @@ function validate57(
                 let data2 = data.low;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && isFinite(data2))) {
-                  validate57.errors = [
-                    {
-                      instancePath: instancePath + "/low",
-                      schemaPath: "#/properties/low/type",
-                      keyword: "type",
-                      params: { type: "number" },
-                      message: "must be number",
-                    },
-                  ];
+                  validate57.errors = [{ instancePath: instancePath + "/low", message: "must be number" }];
                   return false;
                 }
                 var valid0 = _errs6 === errors;
@@ -737,15 +654,7 @@ function validate57(
                 if (data.name !== undefined) {
                   const _errs8 = errors;
                   if (typeof data.name !== "string") {
-                    validate57.errors = [
-                      {
-                        instancePath: instancePath + "/name",
-                        schemaPath: "#/properties/name/type",
-                        keyword: "type",
-                        params: { type: "string" },
-                        message: "must be string",
-                      },
-                    ];
+                    validate57.errors = [{ instancePath: instancePath + "/name", message: "must be string" }];
                     return false;
                   }
                   var valid0 = _errs8 === errors;
@@ -758,9 +667,7 @@ function validate57(
         }
       }
     } else {
-      validate57.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate57.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -806,29 +713,13 @@ function validate59(
         (data.count === undefined && (missing0 = "count")) ||
         (data.tolerance === undefined && (missing0 = "tolerance"))
       ) {
-        validate59.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate59.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "count" || key0 === "name" || key0 === "offset" || key0 === "tolerance")) {
-            validate59.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate59.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -838,29 +729,13 @@ function validate59(
             let data0 = data.count;
             const _errs2 = errors;
             if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
-              validate59.errors = [
-                {
-                  instancePath: instancePath + "/count",
-                  schemaPath: "#/properties/count/type",
-                  keyword: "type",
-                  params: { type: "integer" },
-                  message: "must be integer",
-                },
-              ];
+              validate59.errors = [{ instancePath: instancePath + "/count", message: "must be integer" }];
               return false;
             }
             if (errors === _errs2) {
               if (typeof data0 == "number" && isFinite(data0)) {
                 if (data0 < 1 || isNaN(data0)) {
-                  validate59.errors = [
-                    {
-                      instancePath: instancePath + "/count",
-                      schemaPath: "#/properties/count/minimum",
-                      keyword: "minimum",
-                      params: { comparison: ">=", limit: 1 },
-                      message: "must be >= 1",
-                    },
-                  ];
+                  validate59.errors = [{ instancePath: instancePath + "/count", message: "must be >= 1" }];
                   return false;
                 }
               }
@@ -873,15 +748,7 @@ function validate59(
             if (data.name !== undefined) {
               const _errs4 = errors;
               if (typeof data.name !== "string") {
-                validate59.errors = [
-                  {
-                    instancePath: instancePath + "/name",
-                    schemaPath: "#/properties/name/type",
-                    keyword: "type",
-                    params: { type: "string" },
-                    message: "must be string",
-                  },
-                ];
+                validate59.errors = [{ instancePath: instancePath + "/name", message: "must be string" }];
                 return false;
               }
               var valid0 = _errs4 === errors;
@@ -893,29 +760,13 @@ function validate59(
                 let data2 = data.offset;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                  validate59.errors = [
-                    {
-                      instancePath: instancePath + "/offset",
-                      schemaPath: "#/properties/offset/type",
-                      keyword: "type",
-                      params: { type: "integer" },
-                      message: "must be integer",
-                    },
-                  ];
+                  validate59.errors = [{ instancePath: instancePath + "/offset", message: "must be integer" }];
                   return false;
                 }
                 if (errors === _errs6) {
                   if (typeof data2 == "number" && isFinite(data2)) {
                     if (data2 < 0 || isNaN(data2)) {
-                      validate59.errors = [
-                        {
-                          instancePath: instancePath + "/offset",
-                          schemaPath: "#/properties/offset/minimum",
-                          keyword: "minimum",
-                          params: { comparison: ">=", limit: 0 },
-                          message: "must be >= 0",
-                        },
-                      ];
+                      validate59.errors = [{ instancePath: instancePath + "/offset", message: "must be >= 0" }];
                       return false;
                     }
                   }
@@ -931,27 +782,11 @@ function validate59(
                   if (errors === _errs8) {
                     if (typeof data3 == "number" && isFinite(data3)) {
                       if (data3 <= 0 || isNaN(data3)) {
-                        validate59.errors = [
-                          {
-                            instancePath: instancePath + "/tolerance",
-                            schemaPath: "#/properties/tolerance/exclusiveMinimum",
-                            keyword: "exclusiveMinimum",
-                            params: { comparison: ">", limit: 0 },
-                            message: "must be > 0",
-                          },
-                        ];
+                        validate59.errors = [{ instancePath: instancePath + "/tolerance", message: "must be > 0" }];
                         return false;
                       }
                     } else {
-                      validate59.errors = [
-                        {
-                          instancePath: instancePath + "/tolerance",
-                          schemaPath: "#/properties/tolerance/type",
-                          keyword: "type",
-                          params: { type: "number" },
-                          message: "must be number",
-                        },
-                      ];
+                      validate59.errors = [{ instancePath: instancePath + "/tolerance", message: "must be number" }];
                       return false;
                     }
                   }
@@ -965,9 +800,7 @@ function validate59(
         }
       }
     } else {
-      validate59.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate59.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -998,29 +831,13 @@ function validate56(
         (data.inputs === undefined && (missing0 = "inputs")) ||
         (data.values === undefined && (missing0 = "values"))
       ) {
-        validate56.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate56.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "file" || key0 === "inputs" || key0 === "sizes" || key0 === "values")) {
-            validate56.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate56.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -1035,9 +852,6 @@ function validate56(
                   validate56.errors = [
                     {
                       instancePath: instancePath + "/file",
-                      schemaPath: "#/properties/file/pattern",
-                      keyword: "pattern",
-                      params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" },
                       message:
                         'must match pattern "' +
                         "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" +
@@ -1047,15 +861,7 @@ function validate56(
                   return false;
                 }
               } else {
-                validate56.errors = [
-                  {
-                    instancePath: instancePath + "/file",
-                    schemaPath: "#/properties/file/type",
-                    keyword: "type",
-                    params: { type: "string" },
-                    message: "must be string",
-                  },
-                ];
+                validate56.errors = [{ instancePath: instancePath + "/file", message: "must be string" }];
                 return false;
               }
             }
@@ -1091,15 +897,7 @@ function validate56(
                     }
                   }
                 } else {
-                  validate56.errors = [
-                    {
-                      instancePath: instancePath + "/inputs",
-                      schemaPath: "#/properties/inputs/type",
-                      keyword: "type",
-                      params: { type: "array" },
-                      message: "must be array",
-                    },
-                  ];
+                  validate56.errors = [{ instancePath: instancePath + "/inputs", message: "must be array" }];
                   return false;
                 }
               }
@@ -1120,9 +918,6 @@ function validate56(
                         validate56.errors = [
                           {
                             instancePath: instancePath + "/sizes/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
-                            schemaPath: "#/properties/sizes/additionalProperties/type",
-                            keyword: "type",
-                            params: { type: "integer" },
                             message: "must be integer",
                           },
                         ];
@@ -1134,9 +929,6 @@ function validate56(
                             validate56.errors = [
                               {
                                 instancePath: instancePath + "/sizes/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
-                                schemaPath: "#/properties/sizes/additionalProperties/minimum",
-                                keyword: "minimum",
-                                params: { comparison: ">=", limit: 0 },
                                 message: "must be >= 0",
                               },
                             ];
@@ -1150,15 +942,7 @@ function validate56(
                       }
                     }
                   } else {
-                    validate56.errors = [
-                      {
-                        instancePath: instancePath + "/sizes",
-                        schemaPath: "#/properties/sizes/type",
-                        keyword: "type",
-                        params: { type: "object" },
-                        message: "must be object",
-                      },
-                    ];
+                    validate56.errors = [{ instancePath: instancePath + "/sizes", message: "must be object" }];
                     return false;
                   }
                 }
@@ -1194,15 +978,7 @@ function validate56(
                         }
                       }
                     } else {
-                      validate56.errors = [
-                        {
-                          instancePath: instancePath + "/values",
-                          schemaPath: "#/properties/values/type",
-                          keyword: "type",
-                          params: { type: "array" },
-                          message: "must be array",
-                        },
-                      ];
+                      validate56.errors = [{ instancePath: instancePath + "/values", message: "must be array" }];
                       return false;
                     }
                   }
@@ -1216,9 +992,7 @@ function validate56(
         }
       }
     } else {
-      validate56.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate56.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -1288,29 +1062,13 @@ function validate62(
         (data.dtype === undefined && (missing0 = "dtype")) ||
         (data.shape === undefined && (missing0 = "shape"))
       ) {
-        validate62.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate62.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "dtype" || key0 === "name" || key0 === "shape")) {
-            validate62.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate62.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -1320,15 +1078,7 @@ function validate62(
             let data0 = data.dtype;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate62.errors = [
-                {
-                  instancePath: instancePath + "/dtype",
-                  schemaPath: "#/properties/dtype/type",
-                  keyword: "type",
-                  params: { type: "string" },
-                  message: "must be string",
-                },
-              ];
+              validate62.errors = [{ instancePath: instancePath + "/dtype", message: "must be string" }];
               return false;
             }
             if (!(
@@ -1349,13 +1099,7 @@ function validate62(
               data0 === "bool"
             )) {
               validate62.errors = [
-                {
-                  instancePath: instancePath + "/dtype",
-                  schemaPath: "#/properties/dtype/enum",
-                  keyword: "enum",
-                  params: { allowedValues: schema25.properties.dtype.enum },
-                  message: "must be equal to one of the allowed values",
-                },
+                { instancePath: instancePath + "/dtype", message: "must be equal to one of the allowed values" },
               ];
               return false;
             }
@@ -1367,15 +1111,7 @@ function validate62(
             if (data.name !== undefined) {
               const _errs4 = errors;
               if (typeof data.name !== "string") {
-                validate62.errors = [
-                  {
-                    instancePath: instancePath + "/name",
-                    schemaPath: "#/properties/name/type",
-                    keyword: "type",
-                    params: { type: "string" },
-                    message: "must be string",
-                  },
-                ];
+                validate62.errors = [{ instancePath: instancePath + "/name", message: "must be string" }];
                 return false;
               }
               var valid0 = _errs4 === errors;
@@ -1397,13 +1133,7 @@ function validate62(
                       let valid2 = false;
                       const _errs10 = errors;
                       if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                        const err0 = {
-                          instancePath: instancePath + "/shape/" + i0,
-                          schemaPath: "#/properties/shape/items/anyOf/0/type",
-                          keyword: "type",
-                          params: { type: "integer" },
-                          message: "must be integer",
-                        };
+                        const err0 = { instancePath: instancePath + "/shape/" + i0, message: "must be integer" };
                         if (vErrors === null) {
                           vErrors = [err0];
                         } else {
@@ -1414,13 +1144,7 @@ function validate62(
                       if (errors === _errs10) {
                         if (typeof data3 == "number" && isFinite(data3)) {
                           if (data3 < 0 || isNaN(data3)) {
-                            const err1 = {
-                              instancePath: instancePath + "/shape/" + i0,
-                              schemaPath: "#/properties/shape/items/anyOf/0/minimum",
-                              keyword: "minimum",
-                              params: { comparison: ">=", limit: 0 },
-                              message: "must be >= 0",
-                            };
+                            const err1 = { instancePath: instancePath + "/shape/" + i0, message: "must be >= 0" };
                             if (vErrors === null) {
                               vErrors = [err1];
                             } else {
@@ -1438,9 +1162,6 @@ function validate62(
                           if (!pattern3.test(data3)) {
                             const err2 = {
                               instancePath: instancePath + "/shape/" + i0,
-                              schemaPath: "#/properties/shape/items/anyOf/1/pattern",
-                              keyword: "pattern",
-                              params: { pattern: "^[A-Za-z0-9_+*/%(), -]+$" },
                               message: 'must match pattern "' + "^[A-Za-z0-9_+*/%(), -]+$" + '"',
                             };
                             if (vErrors === null) {
@@ -1451,13 +1172,7 @@ function validate62(
                             errors++;
                           }
                         } else {
-                          const err3 = {
-                            instancePath: instancePath + "/shape/" + i0,
-                            schemaPath: "#/properties/shape/items/anyOf/1/type",
-                            keyword: "type",
-                            params: { type: "string" },
-                            message: "must be string",
-                          };
+                          const err3 = { instancePath: instancePath + "/shape/" + i0, message: "must be string" };
                           if (vErrors === null) {
                             vErrors = [err3];
                           } else {
@@ -1471,9 +1186,6 @@ function validate62(
                       if (!valid2) {
                         const err4 = {
                           instancePath: instancePath + "/shape/" + i0,
-                          schemaPath: "#/properties/shape/items/anyOf",
-                          keyword: "anyOf",
-                          params: {},
                           message: "must match a schema in anyOf",
                         };
                         if (vErrors === null) {
@@ -1500,15 +1212,7 @@ function validate62(
                       }
                     }
                   } else {
-                    validate62.errors = [
-                      {
-                        instancePath: instancePath + "/shape",
-                        schemaPath: "#/properties/shape/type",
-                        keyword: "type",
-                        params: { type: "array" },
-                        message: "must be array",
-                      },
-                    ];
+                    validate62.errors = [{ instancePath: instancePath + "/shape", message: "must be array" }];
                     return false;
                   }
                 }
@@ -1521,9 +1225,7 @@ function validate62(
         }
       }
     } else {
-      validate62.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate62.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -1602,29 +1304,13 @@ function validate66(
         (data.kind === undefined && (missing0 = "kind")) ||
         (data.size_bytes === undefined && (missing0 = "size_bytes"))
       ) {
-        validate66.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate66.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "kind" || key0 === "size_bytes")) {
-            validate66.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate66.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -1634,15 +1320,7 @@ function validate66(
             let data0 = data.kind;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate66.errors = [
-                {
-                  instancePath: instancePath + "/kind",
-                  schemaPath: "#/properties/kind/type",
-                  keyword: "type",
-                  params: { type: "string" },
-                  message: "must be string",
-                },
-              ];
+              validate66.errors = [{ instancePath: instancePath + "/kind", message: "must be string" }];
               return false;
             }
             if (!(
@@ -1653,13 +1331,7 @@ function validate66(
               data0 === "staging"
             )) {
               validate66.errors = [
-                {
-                  instancePath: instancePath + "/kind",
-                  schemaPath: "#/properties/kind/enum",
-                  keyword: "enum",
-                  params: { allowedValues: schema27.properties.kind.enum },
-                  message: "must be equal to one of the allowed values",
-                },
+                { instancePath: instancePath + "/kind", message: "must be equal to one of the allowed values" },
               ];
               return false;
             }
@@ -1672,29 +1344,13 @@ function validate66(
               let data1 = data.size_bytes;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate66.errors = [
-                  {
-                    instancePath: instancePath + "/size_bytes",
-                    schemaPath: "#/properties/size_bytes/type",
-                    keyword: "type",
-                    params: { type: "integer" },
-                    message: "must be integer",
-                  },
-                ];
+                validate66.errors = [{ instancePath: instancePath + "/size_bytes", message: "must be integer" }];
                 return false;
               }
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 1 || isNaN(data1)) {
-                    validate66.errors = [
-                      {
-                        instancePath: instancePath + "/size_bytes",
-                        schemaPath: "#/properties/size_bytes/minimum",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: 1 },
-                        message: "must be >= 1",
-                      },
-                    ];
+                    validate66.errors = [{ instancePath: instancePath + "/size_bytes", message: "must be >= 1" }];
                     return false;
                   }
                 }
@@ -1707,9 +1363,7 @@ function validate66(
         }
       }
     } else {
-      validate66.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate66.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -1789,29 +1443,13 @@ function validate69(
         (data.offset === undefined && (missing0 = "offset")) ||
         (data.size_bytes === undefined && (missing0 = "size_bytes"))
       ) {
-        validate69.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate69.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "buffer" || key0 === "offset" || key0 === "size_bytes")) {
-            validate69.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate69.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -1821,29 +1459,13 @@ function validate69(
             let data0 = data.buffer;
             const _errs2 = errors;
             if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
-              validate69.errors = [
-                {
-                  instancePath: instancePath + "/buffer",
-                  schemaPath: "#/properties/buffer/type",
-                  keyword: "type",
-                  params: { type: "integer" },
-                  message: "must be integer",
-                },
-              ];
+              validate69.errors = [{ instancePath: instancePath + "/buffer", message: "must be integer" }];
               return false;
             }
             if (errors === _errs2) {
               if (typeof data0 == "number" && isFinite(data0)) {
                 if (data0 < 0 || isNaN(data0)) {
-                  validate69.errors = [
-                    {
-                      instancePath: instancePath + "/buffer",
-                      schemaPath: "#/properties/buffer/minimum",
-                      keyword: "minimum",
-                      params: { comparison: ">=", limit: 0 },
-                      message: "must be >= 0",
-                    },
-                  ];
+                  validate69.errors = [{ instancePath: instancePath + "/buffer", message: "must be >= 0" }];
                   return false;
                 }
               }
@@ -1857,29 +1479,13 @@ function validate69(
               let data1 = data.offset;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate69.errors = [
-                  {
-                    instancePath: instancePath + "/offset",
-                    schemaPath: "#/properties/offset/type",
-                    keyword: "type",
-                    params: { type: "integer" },
-                    message: "must be integer",
-                  },
-                ];
+                validate69.errors = [{ instancePath: instancePath + "/offset", message: "must be integer" }];
                 return false;
               }
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 0 || isNaN(data1)) {
-                    validate69.errors = [
-                      {
-                        instancePath: instancePath + "/offset",
-                        schemaPath: "#/properties/offset/minimum",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: 0 },
-                        message: "must be >= 0",
-                      },
-                    ];
+                    validate69.errors = [{ instancePath: instancePath + "/offset", message: "must be >= 0" }];
                     return false;
                   }
                 }
@@ -1893,29 +1499,13 @@ function validate69(
                 let data2 = data.size_bytes;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                  validate69.errors = [
-                    {
-                      instancePath: instancePath + "/size_bytes",
-                      schemaPath: "#/properties/size_bytes/type",
-                      keyword: "type",
-                      params: { type: "integer" },
-                      message: "must be integer",
-                    },
-                  ];
+                  validate69.errors = [{ instancePath: instancePath + "/size_bytes", message: "must be integer" }];
                   return false;
                 }
                 if (errors === _errs6) {
                   if (typeof data2 == "number" && isFinite(data2)) {
                     if (data2 < 1 || isNaN(data2)) {
-                      validate69.errors = [
-                        {
-                          instancePath: instancePath + "/size_bytes",
-                          schemaPath: "#/properties/size_bytes/minimum",
-                          keyword: "minimum",
-                          params: { comparison: ">=", limit: 1 },
-                          message: "must be >= 1",
-                        },
-                      ];
+                      validate69.errors = [{ instancePath: instancePath + "/size_bytes", message: "must be >= 1" }];
                       return false;
                     }
                   }
@@ -1929,9 +1519,7 @@ function validate69(
         }
       }
     } else {
-      validate69.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate69.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -1965,15 +1553,7 @@ function validate68(
         (data.flops === undefined && (missing0 = "flops")) ||
         (data.bytes === undefined && (missing0 = "bytes"))
       ) {
-        validate68.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate68.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
@@ -1987,15 +1567,7 @@ function validate68(
             key0 === "params" ||
             key0 === "workgroups"
           )) {
-            validate68.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate68.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -2028,15 +1600,7 @@ function validate68(
                   }
                 }
               } else {
-                validate68.errors = [
-                  {
-                    instancePath: instancePath + "/args",
-                    schemaPath: "#/properties/args/type",
-                    keyword: "type",
-                    params: { type: "array" },
-                    message: "must be array",
-                  },
-                ];
+                validate68.errors = [{ instancePath: instancePath + "/args", message: "must be array" }];
                 return false;
               }
             }
@@ -2049,29 +1613,13 @@ function validate68(
               let data2 = data.bytes;
               const _errs5 = errors;
               if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                validate68.errors = [
-                  {
-                    instancePath: instancePath + "/bytes",
-                    schemaPath: "#/properties/bytes/type",
-                    keyword: "type",
-                    params: { type: "integer" },
-                    message: "must be integer",
-                  },
-                ];
+                validate68.errors = [{ instancePath: instancePath + "/bytes", message: "must be integer" }];
                 return false;
               }
               if (errors === _errs5) {
                 if (typeof data2 == "number" && isFinite(data2)) {
                   if (data2 < 0 || isNaN(data2)) {
-                    validate68.errors = [
-                      {
-                        instancePath: instancePath + "/bytes",
-                        schemaPath: "#/properties/bytes/minimum",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: 0 },
-                        message: "must be >= 0",
-                      },
-                    ];
+                    validate68.errors = [{ instancePath: instancePath + "/bytes", message: "must be >= 0" }];
                     return false;
                   }
                 }
@@ -2085,29 +1633,13 @@ function validate68(
                 let data3 = data.flops;
                 const _errs7 = errors;
                 if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                  validate68.errors = [
-                    {
-                      instancePath: instancePath + "/flops",
-                      schemaPath: "#/properties/flops/type",
-                      keyword: "type",
-                      params: { type: "integer" },
-                      message: "must be integer",
-                    },
-                  ];
+                  validate68.errors = [{ instancePath: instancePath + "/flops", message: "must be integer" }];
                   return false;
                 }
                 if (errors === _errs7) {
                   if (typeof data3 == "number" && isFinite(data3)) {
                     if (data3 < 0 || isNaN(data3)) {
-                      validate68.errors = [
-                        {
-                          instancePath: instancePath + "/flops",
-                          schemaPath: "#/properties/flops/minimum",
-                          keyword: "minimum",
-                          params: { comparison: ">=", limit: 0 },
-                          message: "must be >= 0",
-                        },
-                      ];
+                      validate68.errors = [{ instancePath: instancePath + "/flops", message: "must be >= 0" }];
                       return false;
                     }
                   }
@@ -2120,15 +1652,7 @@ function validate68(
                 if (data.kernel !== undefined) {
                   const _errs9 = errors;
                   if (typeof data.kernel !== "string") {
-                    validate68.errors = [
-                      {
-                        instancePath: instancePath + "/kernel",
-                        schemaPath: "#/properties/kernel/type",
-                        keyword: "type",
-                        params: { type: "string" },
-                        message: "must be string",
-                      },
-                    ];
+                    validate68.errors = [{ instancePath: instancePath + "/kernel", message: "must be string" }];
                     return false;
                   }
                   var valid0 = _errs9 === errors;
@@ -2139,15 +1663,7 @@ function validate68(
                   if (data.node !== undefined) {
                     const _errs11 = errors;
                     if (typeof data.node !== "string") {
-                      validate68.errors = [
-                        {
-                          instancePath: instancePath + "/node",
-                          schemaPath: "#/properties/node/type",
-                          keyword: "type",
-                          params: { type: "string" },
-                          message: "must be string",
-                        },
-                      ];
+                      validate68.errors = [{ instancePath: instancePath + "/node", message: "must be string" }];
                       return false;
                     }
                     var valid0 = _errs11 === errors;
@@ -2169,13 +1685,7 @@ function validate68(
                             let valid3 = false;
                             const _errs17 = errors;
                             if (!(typeof data7 == "number" && !(data7 % 1) && !isNaN(data7) && isFinite(data7))) {
-                              const err0 = {
-                                instancePath: instancePath + "/params/" + i1,
-                                schemaPath: "#/properties/params/items/anyOf/0/type",
-                                keyword: "type",
-                                params: { type: "integer" },
-                                message: "must be integer",
-                              };
+                              const err0 = { instancePath: instancePath + "/params/" + i1, message: "must be integer" };
                               if (vErrors === null) {
                                 vErrors = [err0];
                               } else {
@@ -2187,13 +1697,7 @@ function validate68(
                             valid3 = valid3 || _valid0;
                             const _errs19 = errors;
                             if (!(typeof data7 == "number" && isFinite(data7))) {
-                              const err1 = {
-                                instancePath: instancePath + "/params/" + i1,
-                                schemaPath: "#/properties/params/items/anyOf/1/type",
-                                keyword: "type",
-                                params: { type: "number" },
-                                message: "must be number",
-                              };
+                              const err1 = { instancePath: instancePath + "/params/" + i1, message: "must be number" };
                               if (vErrors === null) {
                                 vErrors = [err1];
                               } else {
@@ -2205,13 +1709,7 @@ function validate68(
                             valid3 = valid3 || _valid0;
                             const _errs21 = errors;
                             if (typeof data7 !== "string") {
-                              const err2 = {
-                                instancePath: instancePath + "/params/" + i1,
-                                schemaPath: "#/properties/params/items/anyOf/2/type",
-                                keyword: "type",
-                                params: { type: "string" },
-                                message: "must be string",
-                              };
+                              const err2 = { instancePath: instancePath + "/params/" + i1, message: "must be string" };
                               if (vErrors === null) {
                                 vErrors = [err2];
                               } else {
@@ -2222,9 +1720,6 @@ function validate68(
                             if (!(data7 === "Infinity" || data7 === "-Infinity" || data7 === "NaN")) {
                               const err3 = {
                                 instancePath: instancePath + "/params/" + i1,
-                                schemaPath: "#/properties/params/items/anyOf/2/enum",
-                                keyword: "enum",
-                                params: { allowedValues: schema28.properties.params.items.anyOf[2].enum },
                                 message: "must be equal to one of the allowed values",
                               };
                               if (vErrors === null) {
@@ -2242,9 +1737,6 @@ function validate68(
                                 if (!pattern3.test(data7)) {
                                   const err4 = {
                                     instancePath: instancePath + "/params/" + i1,
-                                    schemaPath: "#/properties/params/items/anyOf/3/pattern",
-                                    keyword: "pattern",
-                                    params: { pattern: "^[A-Za-z0-9_+*/%(), -]+$" },
                                     message: 'must match pattern "' + "^[A-Za-z0-9_+*/%(), -]+$" + '"',
                                   };
                                   if (vErrors === null) {
@@ -2257,9 +1749,6 @@ function validate68(
                               } else {
                                 const err5 = {
                                   instancePath: instancePath + "/params/" + i1,
-                                  schemaPath: "#/properties/params/items/anyOf/3/type",
-                                  keyword: "type",
-                                  params: { type: "string" },
                                   message: "must be string",
                                 };
                                 if (vErrors === null) {
@@ -2275,9 +1764,6 @@ function validate68(
                             if (!valid3) {
                               const err6 = {
                                 instancePath: instancePath + "/params/" + i1,
-                                schemaPath: "#/properties/params/items/anyOf",
-                                keyword: "anyOf",
-                                params: {},
                                 message: "must match a schema in anyOf",
                               };
                               if (vErrors === null) {
@@ -2304,15 +1790,7 @@ function validate68(
                             }
                           }
                         } else {
-                          validate68.errors = [
-                            {
-                              instancePath: instancePath + "/params",
-                              schemaPath: "#/properties/params/type",
-                              keyword: "type",
-                              params: { type: "array" },
-                              message: "must be array",
-                            },
-                          ];
+                          validate68.errors = [{ instancePath: instancePath + "/params", message: "must be array" }];
                           return false;
                         }
                       }
@@ -2330,9 +1808,6 @@ function validate68(
                               validate68.errors = [
                                 {
                                   instancePath: instancePath + "/workgroups",
-                                  schemaPath: "#/properties/workgroups/maxItems",
-                                  keyword: "maxItems",
-                                  params: { limit: 3 },
                                   message: "must NOT have more than 3 items",
                                 },
                               ];
@@ -2342,9 +1817,6 @@ function validate68(
                                 validate68.errors = [
                                   {
                                     instancePath: instancePath + "/workgroups",
-                                    schemaPath: "#/properties/workgroups/minItems",
-                                    keyword: "minItems",
-                                    params: { limit: 3 },
                                     message: "must NOT have fewer than 3 items",
                                   },
                                 ];
@@ -2361,9 +1833,6 @@ function validate68(
                                   if (!(typeof data9 == "number" && !(data9 % 1) && !isNaN(data9) && isFinite(data9))) {
                                     const err7 = {
                                       instancePath: instancePath + "/workgroups/" + i2,
-                                      schemaPath: "#/properties/workgroups/items/anyOf/0/type",
-                                      keyword: "type",
-                                      params: { type: "integer" },
                                       message: "must be integer",
                                     };
                                     if (vErrors === null) {
@@ -2378,9 +1847,6 @@ function validate68(
                                       if (data9 < 1 || isNaN(data9)) {
                                         const err8 = {
                                           instancePath: instancePath + "/workgroups/" + i2,
-                                          schemaPath: "#/properties/workgroups/items/anyOf/0/minimum",
-                                          keyword: "minimum",
-                                          params: { comparison: ">=", limit: 1 },
                                           message: "must be >= 1",
                                         };
                                         if (vErrors === null) {
@@ -2400,9 +1866,6 @@ function validate68(
                                       if (!pattern3.test(data9)) {
                                         const err9 = {
                                           instancePath: instancePath + "/workgroups/" + i2,
-                                          schemaPath: "#/properties/workgroups/items/anyOf/1/pattern",
-                                          keyword: "pattern",
-                                          params: { pattern: "^[A-Za-z0-9_+*/%(), -]+$" },
                                           message: 'must match pattern "' + "^[A-Za-z0-9_+*/%(), -]+$" + '"',
                                         };
                                         if (vErrors === null) {
@@ -2415,9 +1878,6 @@ function validate68(
                                     } else {
                                       const err10 = {
                                         instancePath: instancePath + "/workgroups/" + i2,
-                                        schemaPath: "#/properties/workgroups/items/anyOf/1/type",
-                                        keyword: "type",
-                                        params: { type: "string" },
                                         message: "must be string",
                                       };
                                       if (vErrors === null) {
@@ -2433,9 +1893,6 @@ function validate68(
                                   if (!valid5) {
                                     const err11 = {
                                       instancePath: instancePath + "/workgroups/" + i2,
-                                      schemaPath: "#/properties/workgroups/items/anyOf",
-                                      keyword: "anyOf",
-                                      params: {},
                                       message: "must match a schema in anyOf",
                                     };
                                     if (vErrors === null) {
@@ -2465,13 +1922,7 @@ function validate68(
                             }
                           } else {
                             validate68.errors = [
-                              {
-                                instancePath: instancePath + "/workgroups",
-                                schemaPath: "#/properties/workgroups/type",
-                                keyword: "type",
-                                params: { type: "array" },
-                                message: "must be array",
-                              },
+                              { instancePath: instancePath + "/workgroups", message: "must be array" },
                             ];
                             return false;
                           }
@@ -2489,9 +1940,7 @@ function validate68(
         }
       }
     } else {
-      validate68.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate68.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -2536,15 +1985,7 @@ function validate72(
         (data.weight_bytes === undefined && (missing0 = "weight_bytes")) ||
         (data.gpu_bytes === undefined && (missing0 = "gpu_bytes"))
       ) {
-        validate72.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate72.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
@@ -2555,15 +1996,7 @@ function validate72(
             key0 === "gpu_bytes" ||
             key0 === "weight_bytes"
           )) {
-            validate72.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate72.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -2574,13 +2007,7 @@ function validate72(
             const _errs2 = errors;
             if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
               validate72.errors = [
-                {
-                  instancePath: instancePath + "/activation_lower_bound_bytes",
-                  schemaPath: "#/properties/activation_lower_bound_bytes/type",
-                  keyword: "type",
-                  params: { type: "integer" },
-                  message: "must be integer",
-                },
+                { instancePath: instancePath + "/activation_lower_bound_bytes", message: "must be integer" },
               ];
               return false;
             }
@@ -2588,13 +2015,7 @@ function validate72(
               if (typeof data0 == "number" && isFinite(data0)) {
                 if (data0 < 0 || isNaN(data0)) {
                   validate72.errors = [
-                    {
-                      instancePath: instancePath + "/activation_lower_bound_bytes",
-                      schemaPath: "#/properties/activation_lower_bound_bytes/minimum",
-                      keyword: "minimum",
-                      params: { comparison: ">=", limit: 0 },
-                      message: "must be >= 0",
-                    },
+                    { instancePath: instancePath + "/activation_lower_bound_bytes", message: "must be >= 0" },
                   ];
                   return false;
                 }
@@ -2610,13 +2031,7 @@ function validate72(
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
                 validate72.errors = [
-                  {
-                    instancePath: instancePath + "/activation_peak_bytes",
-                    schemaPath: "#/properties/activation_peak_bytes/type",
-                    keyword: "type",
-                    params: { type: "integer" },
-                    message: "must be integer",
-                  },
+                  { instancePath: instancePath + "/activation_peak_bytes", message: "must be integer" },
                 ];
                 return false;
               }
@@ -2624,13 +2039,7 @@ function validate72(
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 0 || isNaN(data1)) {
                     validate72.errors = [
-                      {
-                        instancePath: instancePath + "/activation_peak_bytes",
-                        schemaPath: "#/properties/activation_peak_bytes/minimum",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: 0 },
-                        message: "must be >= 0",
-                      },
+                      { instancePath: instancePath + "/activation_peak_bytes", message: "must be >= 0" },
                     ];
                     return false;
                   }
@@ -2645,29 +2054,13 @@ function validate72(
                 let data2 = data.gpu_bytes;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                  validate72.errors = [
-                    {
-                      instancePath: instancePath + "/gpu_bytes",
-                      schemaPath: "#/properties/gpu_bytes/type",
-                      keyword: "type",
-                      params: { type: "integer" },
-                      message: "must be integer",
-                    },
-                  ];
+                  validate72.errors = [{ instancePath: instancePath + "/gpu_bytes", message: "must be integer" }];
                   return false;
                 }
                 if (errors === _errs6) {
                   if (typeof data2 == "number" && isFinite(data2)) {
                     if (data2 < 0 || isNaN(data2)) {
-                      validate72.errors = [
-                        {
-                          instancePath: instancePath + "/gpu_bytes",
-                          schemaPath: "#/properties/gpu_bytes/minimum",
-                          keyword: "minimum",
-                          params: { comparison: ">=", limit: 0 },
-                          message: "must be >= 0",
-                        },
-                      ];
+                      validate72.errors = [{ instancePath: instancePath + "/gpu_bytes", message: "must be >= 0" }];
                       return false;
                     }
                   }
@@ -2681,29 +2074,13 @@ function validate72(
                   let data3 = data.weight_bytes;
                   const _errs8 = errors;
                   if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                    validate72.errors = [
-                      {
-                        instancePath: instancePath + "/weight_bytes",
-                        schemaPath: "#/properties/weight_bytes/type",
-                        keyword: "type",
-                        params: { type: "integer" },
-                        message: "must be integer",
-                      },
-                    ];
+                    validate72.errors = [{ instancePath: instancePath + "/weight_bytes", message: "must be integer" }];
                     return false;
                   }
                   if (errors === _errs8) {
                     if (typeof data3 == "number" && isFinite(data3)) {
                       if (data3 < 0 || isNaN(data3)) {
-                        validate72.errors = [
-                          {
-                            instancePath: instancePath + "/weight_bytes",
-                            schemaPath: "#/properties/weight_bytes/minimum",
-                            keyword: "minimum",
-                            params: { comparison: ">=", limit: 0 },
-                            message: "must be >= 0",
-                          },
-                        ];
+                        validate72.errors = [{ instancePath: instancePath + "/weight_bytes", message: "must be >= 0" }];
                         return false;
                       }
                     }
@@ -2718,9 +2095,7 @@ function validate72(
         }
       }
     } else {
-      validate72.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate72.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -2761,29 +2136,13 @@ function validate75(
         (data.features === undefined && (missing0 = "features")) ||
         (data.limits === undefined && (missing0 = "limits"))
       ) {
-        validate75.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate75.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "features" || key0 === "limits")) {
-            validate75.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate75.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -2799,15 +2158,7 @@ function validate75(
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs4 = errors;
                   if (typeof data0[i0] !== "string") {
-                    validate75.errors = [
-                      {
-                        instancePath: instancePath + "/features/" + i0,
-                        schemaPath: "#/properties/features/items/type",
-                        keyword: "type",
-                        params: { type: "string" },
-                        message: "must be string",
-                      },
-                    ];
+                    validate75.errors = [{ instancePath: instancePath + "/features/" + i0, message: "must be string" }];
                     return false;
                   }
                   var valid1 = _errs4 === errors;
@@ -2816,15 +2167,7 @@ function validate75(
                   }
                 }
               } else {
-                validate75.errors = [
-                  {
-                    instancePath: instancePath + "/features",
-                    schemaPath: "#/properties/features/type",
-                    keyword: "type",
-                    params: { type: "array" },
-                    message: "must be array",
-                  },
-                ];
+                validate75.errors = [{ instancePath: instancePath + "/features", message: "must be array" }];
                 return false;
               }
             }
@@ -2845,9 +2188,6 @@ function validate75(
                       validate75.errors = [
                         {
                           instancePath: instancePath + "/limits/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
-                          schemaPath: "#/properties/limits/additionalProperties/type",
-                          keyword: "type",
-                          params: { type: "integer" },
                           message: "must be integer",
                         },
                       ];
@@ -2859,9 +2199,6 @@ function validate75(
                           validate75.errors = [
                             {
                               instancePath: instancePath + "/limits/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
-                              schemaPath: "#/properties/limits/additionalProperties/minimum",
-                              keyword: "minimum",
-                              params: { comparison: ">=", limit: 0 },
                               message: "must be >= 0",
                             },
                           ];
@@ -2875,15 +2212,7 @@ function validate75(
                     }
                   }
                 } else {
-                  validate75.errors = [
-                    {
-                      instancePath: instancePath + "/limits",
-                      schemaPath: "#/properties/limits/type",
-                      keyword: "type",
-                      params: { type: "object" },
-                      message: "must be object",
-                    },
-                  ];
+                  validate75.errors = [{ instancePath: instancePath + "/limits", message: "must be object" }];
                   return false;
                 }
               }
@@ -2895,9 +2224,7 @@ function validate75(
         }
       }
     } else {
-      validate75.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate75.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -2970,29 +2297,13 @@ function validate77(
         (data.span === undefined && (missing0 = "span")) ||
         (data.producer === undefined && (missing0 = "producer"))
       ) {
-        validate77.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate77.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "dtype" || key0 === "producer" || key0 === "shape" || key0 === "span")) {
-            validate77.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate77.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -3002,15 +2313,7 @@ function validate77(
             let data0 = data.dtype;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate77.errors = [
-                {
-                  instancePath: instancePath + "/dtype",
-                  schemaPath: "#/properties/dtype/type",
-                  keyword: "type",
-                  params: { type: "string" },
-                  message: "must be string",
-                },
-              ];
+              validate77.errors = [{ instancePath: instancePath + "/dtype", message: "must be string" }];
               return false;
             }
             if (!(
@@ -3031,13 +2334,7 @@ function validate77(
               data0 === "bool"
             )) {
               validate77.errors = [
-                {
-                  instancePath: instancePath + "/dtype",
-                  schemaPath: "#/properties/dtype/enum",
-                  keyword: "enum",
-                  params: { allowedValues: schema32.properties.dtype.enum },
-                  message: "must be equal to one of the allowed values",
-                },
+                { instancePath: instancePath + "/dtype", message: "must be equal to one of the allowed values" },
               ];
               return false;
             }
@@ -3050,29 +2347,13 @@ function validate77(
               let data1 = data.producer;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate77.errors = [
-                  {
-                    instancePath: instancePath + "/producer",
-                    schemaPath: "#/properties/producer/type",
-                    keyword: "type",
-                    params: { type: "integer" },
-                    message: "must be integer",
-                  },
-                ];
+                validate77.errors = [{ instancePath: instancePath + "/producer", message: "must be integer" }];
                 return false;
               }
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < -1 || isNaN(data1)) {
-                    validate77.errors = [
-                      {
-                        instancePath: instancePath + "/producer",
-                        schemaPath: "#/properties/producer/minimum",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: -1 },
-                        message: "must be >= -1",
-                      },
-                    ];
+                    validate77.errors = [{ instancePath: instancePath + "/producer", message: "must be >= -1" }];
                     return false;
                   }
                 }
@@ -3096,13 +2377,7 @@ function validate77(
                       let valid2 = false;
                       const _errs10 = errors;
                       if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                        const err0 = {
-                          instancePath: instancePath + "/shape/" + i0,
-                          schemaPath: "#/properties/shape/items/anyOf/0/type",
-                          keyword: "type",
-                          params: { type: "integer" },
-                          message: "must be integer",
-                        };
+                        const err0 = { instancePath: instancePath + "/shape/" + i0, message: "must be integer" };
                         if (vErrors === null) {
                           vErrors = [err0];
                         } else {
@@ -3113,13 +2388,7 @@ function validate77(
                       if (errors === _errs10) {
                         if (typeof data3 == "number" && isFinite(data3)) {
                           if (data3 < 0 || isNaN(data3)) {
-                            const err1 = {
-                              instancePath: instancePath + "/shape/" + i0,
-                              schemaPath: "#/properties/shape/items/anyOf/0/minimum",
-                              keyword: "minimum",
-                              params: { comparison: ">=", limit: 0 },
-                              message: "must be >= 0",
-                            };
+                            const err1 = { instancePath: instancePath + "/shape/" + i0, message: "must be >= 0" };
                             if (vErrors === null) {
                               vErrors = [err1];
                             } else {
@@ -3137,9 +2406,6 @@ function validate77(
                           if (!pattern3.test(data3)) {
                             const err2 = {
                               instancePath: instancePath + "/shape/" + i0,
-                              schemaPath: "#/properties/shape/items/anyOf/1/pattern",
-                              keyword: "pattern",
-                              params: { pattern: "^[A-Za-z0-9_+*/%(), -]+$" },
                               message: 'must match pattern "' + "^[A-Za-z0-9_+*/%(), -]+$" + '"',
                             };
                             if (vErrors === null) {
@@ -3150,13 +2416,7 @@ function validate77(
                             errors++;
                           }
                         } else {
-                          const err3 = {
-                            instancePath: instancePath + "/shape/" + i0,
-                            schemaPath: "#/properties/shape/items/anyOf/1/type",
-                            keyword: "type",
-                            params: { type: "string" },
-                            message: "must be string",
-                          };
+                          const err3 = { instancePath: instancePath + "/shape/" + i0, message: "must be string" };
                           if (vErrors === null) {
                             vErrors = [err3];
                           } else {
@@ -3170,9 +2430,6 @@ function validate77(
                       if (!valid2) {
                         const err4 = {
                           instancePath: instancePath + "/shape/" + i0,
-                          schemaPath: "#/properties/shape/items/anyOf",
-                          keyword: "anyOf",
-                          params: {},
                           message: "must match a schema in anyOf",
                         };
                         if (vErrors === null) {
@@ -3199,15 +2456,7 @@ function validate77(
                       }
                     }
                   } else {
-                    validate77.errors = [
-                      {
-                        instancePath: instancePath + "/shape",
-                        schemaPath: "#/properties/shape/type",
-                        keyword: "type",
-                        params: { type: "array" },
-                        message: "must be array",
-                      },
-                    ];
+                    validate77.errors = [{ instancePath: instancePath + "/shape", message: "must be array" }];
                     return false;
                   }
                 }
@@ -3240,9 +2489,7 @@ function validate77(
         }
       }
     } else {
-      validate77.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate77.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -3285,29 +2532,13 @@ function validate80(
         (data.buffer === undefined && (missing0 = "buffer")) ||
         (data.offset === undefined && (missing0 = "offset"))
       ) {
-        validate80.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate80.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "buffer" || key0 === "offset" || key0 === "weight")) {
-            validate80.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate80.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -3317,29 +2548,13 @@ function validate80(
             let data0 = data.buffer;
             const _errs2 = errors;
             if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
-              validate80.errors = [
-                {
-                  instancePath: instancePath + "/buffer",
-                  schemaPath: "#/properties/buffer/type",
-                  keyword: "type",
-                  params: { type: "integer" },
-                  message: "must be integer",
-                },
-              ];
+              validate80.errors = [{ instancePath: instancePath + "/buffer", message: "must be integer" }];
               return false;
             }
             if (errors === _errs2) {
               if (typeof data0 == "number" && isFinite(data0)) {
                 if (data0 < 0 || isNaN(data0)) {
-                  validate80.errors = [
-                    {
-                      instancePath: instancePath + "/buffer",
-                      schemaPath: "#/properties/buffer/minimum",
-                      keyword: "minimum",
-                      params: { comparison: ">=", limit: 0 },
-                      message: "must be >= 0",
-                    },
-                  ];
+                  validate80.errors = [{ instancePath: instancePath + "/buffer", message: "must be >= 0" }];
                   return false;
                 }
               }
@@ -3353,29 +2568,13 @@ function validate80(
               let data1 = data.offset;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate80.errors = [
-                  {
-                    instancePath: instancePath + "/offset",
-                    schemaPath: "#/properties/offset/type",
-                    keyword: "type",
-                    params: { type: "integer" },
-                    message: "must be integer",
-                  },
-                ];
+                validate80.errors = [{ instancePath: instancePath + "/offset", message: "must be integer" }];
                 return false;
               }
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 0 || isNaN(data1)) {
-                    validate80.errors = [
-                      {
-                        instancePath: instancePath + "/offset",
-                        schemaPath: "#/properties/offset/minimum",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: 0 },
-                        message: "must be >= 0",
-                      },
-                    ];
+                    validate80.errors = [{ instancePath: instancePath + "/offset", message: "must be >= 0" }];
                     return false;
                   }
                 }
@@ -3388,15 +2587,7 @@ function validate80(
               if (data.weight !== undefined) {
                 const _errs6 = errors;
                 if (typeof data.weight !== "string") {
-                  validate80.errors = [
-                    {
-                      instancePath: instancePath + "/weight",
-                      schemaPath: "#/properties/weight/type",
-                      keyword: "type",
-                      params: { type: "string" },
-                      message: "must be string",
-                    },
-                  ];
+                  validate80.errors = [{ instancePath: instancePath + "/weight", message: "must be string" }];
                   return false;
                 }
                 var valid0 = _errs6 === errors;
@@ -3408,9 +2599,7 @@ function validate80(
         }
       }
     } else {
-      validate80.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate80.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -3451,29 +2640,13 @@ function validate65(
         (data.tensors === undefined && (missing0 = "tensors")) ||
         (data.plan === undefined && (missing0 = "plan"))
       ) {
-        validate65.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate65.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!func1.call(schema26.properties, key0)) {
-            validate65.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate65.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -3506,15 +2679,7 @@ function validate65(
                   }
                 }
               } else {
-                validate65.errors = [
-                  {
-                    instancePath: instancePath + "/buffers",
-                    schemaPath: "#/properties/buffers/type",
-                    keyword: "type",
-                    params: { type: "array" },
-                    message: "must be array",
-                  },
-                ];
+                validate65.errors = [{ instancePath: instancePath + "/buffers", message: "must be array" }];
                 return false;
               }
             }
@@ -3526,15 +2691,7 @@ function validate65(
             if (data.description !== undefined) {
               const _errs5 = errors;
               if (typeof data.description !== "string") {
-                validate65.errors = [
-                  {
-                    instancePath: instancePath + "/description",
-                    schemaPath: "#/properties/description/type",
-                    keyword: "type",
-                    params: { type: "string" },
-                    message: "must be string",
-                  },
-                ];
+                validate65.errors = [{ instancePath: instancePath + "/description", message: "must be string" }];
                 return false;
               }
               var valid0 = _errs5 === errors;
@@ -3569,15 +2726,7 @@ function validate65(
                       }
                     }
                   } else {
-                    validate65.errors = [
-                      {
-                        instancePath: instancePath + "/dispatches",
-                        schemaPath: "#/properties/dispatches/type",
-                        keyword: "type",
-                        params: { type: "array" },
-                        message: "must be array",
-                      },
-                    ];
+                    validate65.errors = [{ instancePath: instancePath + "/dispatches", message: "must be array" }];
                     return false;
                   }
                 }
@@ -3597,13 +2746,7 @@ function validate65(
                         const _errs12 = errors;
                         if (typeof data5[i2] !== "string") {
                           validate65.errors = [
-                            {
-                              instancePath: instancePath + "/kernels/" + i2,
-                              schemaPath: "#/properties/kernels/items/type",
-                              keyword: "type",
-                              params: { type: "string" },
-                              message: "must be string",
-                            },
+                            { instancePath: instancePath + "/kernels/" + i2, message: "must be string" },
                           ];
                           return false;
                         }
@@ -3613,15 +2756,7 @@ function validate65(
                         }
                       }
                     } else {
-                      validate65.errors = [
-                        {
-                          instancePath: instancePath + "/kernels",
-                          schemaPath: "#/properties/kernels/type",
-                          keyword: "type",
-                          params: { type: "array" },
-                          message: "must be array",
-                        },
-                      ];
+                      validate65.errors = [{ instancePath: instancePath + "/kernels", message: "must be array" }];
                       return false;
                     }
                   }
@@ -3653,24 +2788,13 @@ function validate65(
                       let data8 = data.precision;
                       const _errs15 = errors;
                       if (typeof data8 !== "string") {
-                        validate65.errors = [
-                          {
-                            instancePath: instancePath + "/precision",
-                            schemaPath: "#/properties/precision/type",
-                            keyword: "type",
-                            params: { type: "string" },
-                            message: "must be string",
-                          },
-                        ];
+                        validate65.errors = [{ instancePath: instancePath + "/precision", message: "must be string" }];
                         return false;
                       }
                       if (!(data8 === "fp32" || data8 === "fp16")) {
                         validate65.errors = [
                           {
                             instancePath: instancePath + "/precision",
-                            schemaPath: "#/properties/precision/enum",
-                            keyword: "enum",
-                            params: { allowedValues: schema26.properties.precision.enum },
                             message: "must be equal to one of the allowed values",
                           },
                         ];
@@ -3698,9 +2822,6 @@ function validate65(
                                           instancePath +
                                           "/predicted_ms/" +
                                           key1.replace(/~/g, "~0").replace(/\//g, "~1"),
-                                        schemaPath: "#/properties/predicted_ms/additionalProperties/minimum",
-                                        keyword: "minimum",
-                                        params: { comparison: ">=", limit: 0 },
                                         message: "must be >= 0",
                                       },
                                     ];
@@ -3711,9 +2832,6 @@ function validate65(
                                     {
                                       instancePath:
                                         instancePath + "/predicted_ms/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),
-                                      schemaPath: "#/properties/predicted_ms/additionalProperties/type",
-                                      keyword: "type",
-                                      params: { type: "number" },
                                       message: "must be number",
                                     },
                                   ];
@@ -3727,13 +2845,7 @@ function validate65(
                             }
                           } else {
                             validate65.errors = [
-                              {
-                                instancePath: instancePath + "/predicted_ms",
-                                schemaPath: "#/properties/predicted_ms/type",
-                                keyword: "type",
-                                params: { type: "object" },
-                                message: "must be object",
-                              },
+                              { instancePath: instancePath + "/predicted_ms", message: "must be object" },
                             ];
                             return false;
                           }
@@ -3771,13 +2883,7 @@ function validate65(
                               }
                             } else {
                               validate65.errors = [
-                                {
-                                  instancePath: instancePath + "/prepare",
-                                  schemaPath: "#/properties/prepare/type",
-                                  keyword: "type",
-                                  params: { type: "array" },
-                                  message: "must be array",
-                                },
+                                { instancePath: instancePath + "/prepare", message: "must be array" },
                               ];
                               return false;
                             }
@@ -3792,13 +2898,7 @@ function validate65(
                             const _errs25 = errors;
                             if (!(typeof data13 == "number" && !(data13 % 1) && !isNaN(data13) && isFinite(data13))) {
                               validate65.errors = [
-                                {
-                                  instancePath: instancePath + "/rank",
-                                  schemaPath: "#/properties/rank/type",
-                                  keyword: "type",
-                                  params: { type: "integer" },
-                                  message: "must be integer",
-                                },
+                                { instancePath: instancePath + "/rank", message: "must be integer" },
                               ];
                               return false;
                             }
@@ -3806,13 +2906,7 @@ function validate65(
                               if (typeof data13 == "number" && isFinite(data13)) {
                                 if (data13 < 0 || isNaN(data13)) {
                                   validate65.errors = [
-                                    {
-                                      instancePath: instancePath + "/rank",
-                                      schemaPath: "#/properties/rank/minimum",
-                                      keyword: "minimum",
-                                      params: { comparison: ">=", limit: 0 },
-                                      message: "must be >= 0",
-                                    },
+                                    { instancePath: instancePath + "/rank", message: "must be >= 0" },
                                   ];
                                   return false;
                                 }
@@ -3870,13 +2964,7 @@ function validate65(
                                     }
                                   } else {
                                     validate65.errors = [
-                                      {
-                                        instancePath: instancePath + "/tensors",
-                                        schemaPath: "#/properties/tensors/type",
-                                        keyword: "type",
-                                        params: { type: "object" },
-                                        message: "must be object",
-                                      },
+                                      { instancePath: instancePath + "/tensors", message: "must be object" },
                                     ];
                                     return false;
                                   }
@@ -3890,13 +2978,7 @@ function validate65(
                                   const _errs32 = errors;
                                   if (typeof data.tier !== "string") {
                                     validate65.errors = [
-                                      {
-                                        instancePath: instancePath + "/tier",
-                                        schemaPath: "#/properties/tier/type",
-                                        keyword: "type",
-                                        params: { type: "string" },
-                                        message: "must be string",
-                                      },
+                                      { instancePath: instancePath + "/tier", message: "must be string" },
                                     ];
                                     return false;
                                   }
@@ -3910,13 +2992,7 @@ function validate65(
                                     const _errs34 = errors;
                                     if (typeof data18 !== "string") {
                                       validate65.errors = [
-                                        {
-                                          instancePath: instancePath + "/tiling",
-                                          schemaPath: "#/properties/tiling/type",
-                                          keyword: "type",
-                                          params: { type: "string" },
-                                          message: "must be string",
-                                        },
+                                        { instancePath: instancePath + "/tiling", message: "must be string" },
                                       ];
                                       return false;
                                     }
@@ -3924,9 +3000,6 @@ function validate65(
                                       validate65.errors = [
                                         {
                                           instancePath: instancePath + "/tiling",
-                                          schemaPath: "#/properties/tiling/enum",
-                                          keyword: "enum",
-                                          params: { allowedValues: schema26.properties.tiling.enum },
                                           message: "must be equal to one of the allowed values",
                                         },
                                       ];
@@ -3968,13 +3041,7 @@ function validate65(
                                           }
                                         } else {
                                           validate65.errors = [
-                                            {
-                                              instancePath: instancePath + "/uploads",
-                                              schemaPath: "#/properties/uploads/type",
-                                              keyword: "type",
-                                              params: { type: "array" },
-                                              message: "must be array",
-                                            },
+                                            { instancePath: instancePath + "/uploads", message: "must be array" },
                                           ];
                                           return false;
                                         }
@@ -3999,9 +3066,7 @@ function validate65(
         }
       }
     } else {
-      validate65.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate65.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -4044,29 +3109,13 @@ function validate83(
         (data.maximum === undefined && (missing0 = "maximum")) ||
         (data.multiple === undefined && (missing0 = "multiple"))
       ) {
-        validate83.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate83.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "maximum" || key0 === "minimum" || key0 === "multiple")) {
-            validate83.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate83.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -4076,29 +3125,13 @@ function validate83(
             let data0 = data.maximum;
             const _errs2 = errors;
             if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
-              validate83.errors = [
-                {
-                  instancePath: instancePath + "/maximum",
-                  schemaPath: "#/properties/maximum/type",
-                  keyword: "type",
-                  params: { type: "integer" },
-                  message: "must be integer",
-                },
-              ];
+              validate83.errors = [{ instancePath: instancePath + "/maximum", message: "must be integer" }];
               return false;
             }
             if (errors === _errs2) {
               if (typeof data0 == "number" && isFinite(data0)) {
                 if (data0 < 0 || isNaN(data0)) {
-                  validate83.errors = [
-                    {
-                      instancePath: instancePath + "/maximum",
-                      schemaPath: "#/properties/maximum/minimum",
-                      keyword: "minimum",
-                      params: { comparison: ">=", limit: 0 },
-                      message: "must be >= 0",
-                    },
-                  ];
+                  validate83.errors = [{ instancePath: instancePath + "/maximum", message: "must be >= 0" }];
                   return false;
                 }
               }
@@ -4112,29 +3145,13 @@ function validate83(
               let data1 = data.minimum;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate83.errors = [
-                  {
-                    instancePath: instancePath + "/minimum",
-                    schemaPath: "#/properties/minimum/type",
-                    keyword: "type",
-                    params: { type: "integer" },
-                    message: "must be integer",
-                  },
-                ];
+                validate83.errors = [{ instancePath: instancePath + "/minimum", message: "must be integer" }];
                 return false;
               }
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 0 || isNaN(data1)) {
-                    validate83.errors = [
-                      {
-                        instancePath: instancePath + "/minimum",
-                        schemaPath: "#/properties/minimum/minimum",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: 0 },
-                        message: "must be >= 0",
-                      },
-                    ];
+                    validate83.errors = [{ instancePath: instancePath + "/minimum", message: "must be >= 0" }];
                     return false;
                   }
                 }
@@ -4148,29 +3165,13 @@ function validate83(
                 let data2 = data.multiple;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                  validate83.errors = [
-                    {
-                      instancePath: instancePath + "/multiple",
-                      schemaPath: "#/properties/multiple/type",
-                      keyword: "type",
-                      params: { type: "integer" },
-                      message: "must be integer",
-                    },
-                  ];
+                  validate83.errors = [{ instancePath: instancePath + "/multiple", message: "must be integer" }];
                   return false;
                 }
                 if (errors === _errs6) {
                   if (typeof data2 == "number" && isFinite(data2)) {
                     if (data2 < 1 || isNaN(data2)) {
-                      validate83.errors = [
-                        {
-                          instancePath: instancePath + "/multiple",
-                          schemaPath: "#/properties/multiple/minimum",
-                          keyword: "minimum",
-                          params: { comparison: ">=", limit: 1 },
-                          message: "must be >= 1",
-                        },
-                      ];
+                      validate83.errors = [{ instancePath: instancePath + "/multiple", message: "must be >= 1" }];
                       return false;
                     }
                   }
@@ -4184,9 +3185,7 @@ function validate83(
         }
       }
     } else {
-      validate83.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate83.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -4255,15 +3254,7 @@ function validate85(
         (data.offset === undefined && (missing0 = "offset")) ||
         (data.size_bytes === undefined && (missing0 = "size_bytes"))
       ) {
-        validate85.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate85.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
@@ -4276,15 +3267,7 @@ function validate85(
             key0 === "shape" ||
             key0 === "size_bytes"
           )) {
-            validate85.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate85.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -4294,15 +3277,7 @@ function validate85(
             let data0 = data.dtype;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate85.errors = [
-                {
-                  instancePath: instancePath + "/dtype",
-                  schemaPath: "#/properties/dtype/type",
-                  keyword: "type",
-                  params: { type: "string" },
-                  message: "must be string",
-                },
-              ];
+              validate85.errors = [{ instancePath: instancePath + "/dtype", message: "must be string" }];
               return false;
             }
             if (!(
@@ -4323,13 +3298,7 @@ function validate85(
               data0 === "bool"
             )) {
               validate85.errors = [
-                {
-                  instancePath: instancePath + "/dtype",
-                  schemaPath: "#/properties/dtype/enum",
-                  keyword: "enum",
-                  params: { allowedValues: schema35.properties.dtype.enum },
-                  message: "must be equal to one of the allowed values",
-                },
+                { instancePath: instancePath + "/dtype", message: "must be equal to one of the allowed values" },
               ];
               return false;
             }
@@ -4347,9 +3316,6 @@ function validate85(
                     validate85.errors = [
                       {
                         instancePath: instancePath + "/file",
-                        schemaPath: "#/properties/file/pattern",
-                        keyword: "pattern",
-                        params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" },
                         message:
                           'must match pattern "' +
                           "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" +
@@ -4359,15 +3325,7 @@ function validate85(
                     return false;
                   }
                 } else {
-                  validate85.errors = [
-                    {
-                      instancePath: instancePath + "/file",
-                      schemaPath: "#/properties/file/type",
-                      keyword: "type",
-                      params: { type: "string" },
-                      message: "must be string",
-                    },
-                  ];
+                  validate85.errors = [{ instancePath: instancePath + "/file", message: "must be string" }];
                   return false;
                 }
               }
@@ -4379,15 +3337,7 @@ function validate85(
               if (data.name !== undefined) {
                 const _errs6 = errors;
                 if (typeof data.name !== "string") {
-                  validate85.errors = [
-                    {
-                      instancePath: instancePath + "/name",
-                      schemaPath: "#/properties/name/type",
-                      keyword: "type",
-                      params: { type: "string" },
-                      message: "must be string",
-                    },
-                  ];
+                  validate85.errors = [{ instancePath: instancePath + "/name", message: "must be string" }];
                   return false;
                 }
                 var valid0 = _errs6 === errors;
@@ -4399,29 +3349,13 @@ function validate85(
                   let data3 = data.offset;
                   const _errs8 = errors;
                   if (!(typeof data3 == "number" && !(data3 % 1) && !isNaN(data3) && isFinite(data3))) {
-                    validate85.errors = [
-                      {
-                        instancePath: instancePath + "/offset",
-                        schemaPath: "#/properties/offset/type",
-                        keyword: "type",
-                        params: { type: "integer" },
-                        message: "must be integer",
-                      },
-                    ];
+                    validate85.errors = [{ instancePath: instancePath + "/offset", message: "must be integer" }];
                     return false;
                   }
                   if (errors === _errs8) {
                     if (typeof data3 == "number" && isFinite(data3)) {
                       if (data3 < 0 || isNaN(data3)) {
-                        validate85.errors = [
-                          {
-                            instancePath: instancePath + "/offset",
-                            schemaPath: "#/properties/offset/minimum",
-                            keyword: "minimum",
-                            params: { comparison: ">=", limit: 0 },
-                            message: "must be >= 0",
-                          },
-                        ];
+                        validate85.errors = [{ instancePath: instancePath + "/offset", message: "must be >= 0" }];
                         return false;
                       }
                     }
@@ -4443,13 +3377,7 @@ function validate85(
                           const _errs12 = errors;
                           if (!(typeof data5 == "number" && !(data5 % 1) && !isNaN(data5) && isFinite(data5))) {
                             validate85.errors = [
-                              {
-                                instancePath: instancePath + "/shape/" + i0,
-                                schemaPath: "#/properties/shape/items/type",
-                                keyword: "type",
-                                params: { type: "integer" },
-                                message: "must be integer",
-                              },
+                              { instancePath: instancePath + "/shape/" + i0, message: "must be integer" },
                             ];
                             return false;
                           }
@@ -4457,13 +3385,7 @@ function validate85(
                             if (typeof data5 == "number" && isFinite(data5)) {
                               if (data5 < 0 || isNaN(data5)) {
                                 validate85.errors = [
-                                  {
-                                    instancePath: instancePath + "/shape/" + i0,
-                                    schemaPath: "#/properties/shape/items/minimum",
-                                    keyword: "minimum",
-                                    params: { comparison: ">=", limit: 0 },
-                                    message: "must be >= 0",
-                                  },
+                                  { instancePath: instancePath + "/shape/" + i0, message: "must be >= 0" },
                                 ];
                                 return false;
                               }
@@ -4475,15 +3397,7 @@ function validate85(
                           }
                         }
                       } else {
-                        validate85.errors = [
-                          {
-                            instancePath: instancePath + "/shape",
-                            schemaPath: "#/properties/shape/type",
-                            keyword: "type",
-                            params: { type: "array" },
-                            message: "must be array",
-                          },
-                        ];
+                        validate85.errors = [{ instancePath: instancePath + "/shape", message: "must be array" }];
                         return false;
                       }
                     }
@@ -4497,13 +3411,7 @@ function validate85(
                       const _errs14 = errors;
                       if (!(typeof data6 == "number" && !(data6 % 1) && !isNaN(data6) && isFinite(data6))) {
                         validate85.errors = [
-                          {
-                            instancePath: instancePath + "/size_bytes",
-                            schemaPath: "#/properties/size_bytes/type",
-                            keyword: "type",
-                            params: { type: "integer" },
-                            message: "must be integer",
-                          },
+                          { instancePath: instancePath + "/size_bytes", message: "must be integer" },
                         ];
                         return false;
                       }
@@ -4511,13 +3419,7 @@ function validate85(
                         if (typeof data6 == "number" && isFinite(data6)) {
                           if (data6 < 0 || isNaN(data6)) {
                             validate85.errors = [
-                              {
-                                instancePath: instancePath + "/size_bytes",
-                                schemaPath: "#/properties/size_bytes/minimum",
-                                keyword: "minimum",
-                                params: { comparison: ">=", limit: 0 },
-                                message: "must be >= 0",
-                              },
+                              { instancePath: instancePath + "/size_bytes", message: "must be >= 0" },
                             ];
                             return false;
                           }
@@ -4535,9 +3437,7 @@ function validate85(
         }
       }
     } else {
-      validate85.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate85.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -4573,29 +3473,13 @@ function validate53(
         (data.golden === undefined && (missing0 = "golden")) ||
         (data.programs === undefined && (missing0 = "programs"))
       ) {
-        validate53.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate53.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!func1.call(schema20.properties, key0)) {
-            validate53.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate53.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -4628,15 +3512,7 @@ function validate53(
                   }
                 }
               } else {
-                validate53.errors = [
-                  {
-                    instancePath: instancePath + "/constraints",
-                    schemaPath: "#/properties/constraints/type",
-                    keyword: "type",
-                    params: { type: "array" },
-                    message: "must be array",
-                  },
-                ];
+                validate53.errors = [{ instancePath: instancePath + "/constraints", message: "must be array" }];
                 return false;
               }
             }
@@ -4667,13 +3543,7 @@ function validate53(
               valid2 = valid2 || _valid0;
               const _errs8 = errors;
               if (data2 !== null) {
-                const err0 = {
-                  instancePath: instancePath + "/golden",
-                  schemaPath: "#/properties/golden/anyOf/1/type",
-                  keyword: "type",
-                  params: { type: "null" },
-                  message: "must be null",
-                };
+                const err0 = { instancePath: instancePath + "/golden", message: "must be null" };
                 if (vErrors === null) {
                   vErrors = [err0];
                 } else {
@@ -4684,13 +3554,7 @@ function validate53(
               var _valid0 = _errs8 === errors;
               valid2 = valid2 || _valid0;
               if (!valid2) {
-                const err1 = {
-                  instancePath: instancePath + "/golden",
-                  schemaPath: "#/properties/golden/anyOf",
-                  keyword: "anyOf",
-                  params: {},
-                  message: "must match a schema in anyOf",
-                };
+                const err1 = { instancePath: instancePath + "/golden", message: "must match a schema in anyOf" };
                 if (vErrors === null) {
                   vErrors = [err1];
                 } else {
@@ -4741,15 +3605,7 @@ function validate53(
                       }
                     }
                   } else {
-                    validate53.errors = [
-                      {
-                        instancePath: instancePath + "/inputs",
-                        schemaPath: "#/properties/inputs/type",
-                        keyword: "type",
-                        params: { type: "array" },
-                        message: "must be array",
-                      },
-                    ];
+                    validate53.errors = [{ instancePath: instancePath + "/inputs", message: "must be array" }];
                     return false;
                   }
                 }
@@ -4767,9 +3623,6 @@ function validate53(
                         validate53.errors = [
                           {
                             instancePath: instancePath + "/model",
-                            schemaPath: "#/properties/model/pattern",
-                            keyword: "pattern",
-                            params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" },
                             message:
                               'must match pattern "' +
                               "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" +
@@ -4779,15 +3632,7 @@ function validate53(
                         return false;
                       }
                     } else {
-                      validate53.errors = [
-                        {
-                          instancePath: instancePath + "/model",
-                          schemaPath: "#/properties/model/type",
-                          keyword: "type",
-                          params: { type: "string" },
-                          message: "must be string",
-                        },
-                      ];
+                      validate53.errors = [{ instancePath: instancePath + "/model", message: "must be string" }];
                       return false;
                     }
                   }
@@ -4799,15 +3644,7 @@ function validate53(
                   if (data.name !== undefined) {
                     const _errs15 = errors;
                     if (typeof data.name !== "string") {
-                      validate53.errors = [
-                        {
-                          instancePath: instancePath + "/name",
-                          schemaPath: "#/properties/name/type",
-                          keyword: "type",
-                          params: { type: "string" },
-                          message: "must be string",
-                        },
-                      ];
+                      validate53.errors = [{ instancePath: instancePath + "/name", message: "must be string" }];
                       return false;
                     }
                     var valid0 = _errs15 === errors;
@@ -4842,15 +3679,7 @@ function validate53(
                             }
                           }
                         } else {
-                          validate53.errors = [
-                            {
-                              instancePath: instancePath + "/outputs",
-                              schemaPath: "#/properties/outputs/type",
-                              keyword: "type",
-                              params: { type: "array" },
-                              message: "must be array",
-                            },
-                          ];
+                          validate53.errors = [{ instancePath: instancePath + "/outputs", message: "must be array" }];
                           return false;
                         }
                       }
@@ -4887,13 +3716,7 @@ function validate53(
                             }
                           } else {
                             validate53.errors = [
-                              {
-                                instancePath: instancePath + "/programs",
-                                schemaPath: "#/properties/programs/type",
-                                keyword: "type",
-                                params: { type: "array" },
-                                message: "must be array",
-                              },
+                              { instancePath: instancePath + "/programs", message: "must be array" },
                             ];
                             return false;
                           }
@@ -4930,13 +3753,7 @@ function validate53(
                               }
                             } else {
                               validate53.errors = [
-                                {
-                                  instancePath: instancePath + "/symbols",
-                                  schemaPath: "#/properties/symbols/type",
-                                  keyword: "type",
-                                  params: { type: "object" },
-                                  message: "must be object",
-                                },
+                                { instancePath: instancePath + "/symbols", message: "must be object" },
                               ];
                               return false;
                             }
@@ -4974,13 +3791,7 @@ function validate53(
                                 }
                               } else {
                                 validate53.errors = [
-                                  {
-                                    instancePath: instancePath + "/weights",
-                                    schemaPath: "#/properties/weights/type",
-                                    keyword: "type",
-                                    params: { type: "array" },
-                                    message: "must be array",
-                                  },
+                                  { instancePath: instancePath + "/weights", message: "must be array" },
                                 ];
                                 return false;
                               }
@@ -5000,9 +3811,7 @@ function validate53(
         }
       }
     } else {
-      validate53.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate53.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -5046,29 +3855,13 @@ function validate88(
         (data.size_bytes === undefined && (missing0 = "size_bytes")) ||
         (data.sha256 === undefined && (missing0 = "sha256"))
       ) {
-        validate88.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate88.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "path" || key0 === "sha256" || key0 === "size_bytes")) {
-            validate88.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate88.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -5083,9 +3876,6 @@ function validate88(
                   validate88.errors = [
                     {
                       instancePath: instancePath + "/path",
-                      schemaPath: "#/properties/path/pattern",
-                      keyword: "pattern",
-                      params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" },
                       message:
                         'must match pattern "' +
                         "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" +
@@ -5095,15 +3885,7 @@ function validate88(
                   return false;
                 }
               } else {
-                validate88.errors = [
-                  {
-                    instancePath: instancePath + "/path",
-                    schemaPath: "#/properties/path/type",
-                    keyword: "type",
-                    params: { type: "string" },
-                    message: "must be string",
-                  },
-                ];
+                validate88.errors = [{ instancePath: instancePath + "/path", message: "must be string" }];
                 return false;
               }
             }
@@ -5130,15 +3912,7 @@ function validate88(
                     return false;
                   }
                 } else {
-                  validate88.errors = [
-                    {
-                      instancePath: instancePath + "/sha256",
-                      schemaPath: "#/properties/sha256/type",
-                      keyword: "type",
-                      params: { type: "string" },
-                      message: "must be string",
-                    },
-                  ];
+                  validate88.errors = [{ instancePath: instancePath + "/sha256", message: "must be string" }];
                   return false;
                 }
               }
@@ -5151,29 +3925,13 @@ function validate88(
                 let data2 = data.size_bytes;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && !(data2 % 1) && !isNaN(data2) && isFinite(data2))) {
-                  validate88.errors = [
-                    {
-                      instancePath: instancePath + "/size_bytes",
-                      schemaPath: "#/properties/size_bytes/type",
-                      keyword: "type",
-                      params: { type: "integer" },
-                      message: "must be integer",
-                    },
-                  ];
+                  validate88.errors = [{ instancePath: instancePath + "/size_bytes", message: "must be integer" }];
                   return false;
                 }
                 if (errors === _errs6) {
                   if (typeof data2 == "number" && isFinite(data2)) {
                     if (data2 < 0 || isNaN(data2)) {
-                      validate88.errors = [
-                        {
-                          instancePath: instancePath + "/size_bytes",
-                          schemaPath: "#/properties/size_bytes/minimum",
-                          keyword: "minimum",
-                          params: { comparison: ">=", limit: 0 },
-                          message: "must be >= 0",
-                        },
-                      ];
+                      validate88.errors = [{ instancePath: instancePath + "/size_bytes", message: "must be >= 0" }];
                       return false;
                     }
                   }
@@ -5187,9 +3945,7 @@ function validate88(
         }
       }
     } else {
-      validate88.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate88.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -5240,29 +3996,13 @@ function validate91(
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.name === undefined && (missing0 = "name")) || (data.access === undefined && (missing0 = "access"))) {
-        validate91.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate91.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "access" || key0 === "name")) {
-            validate91.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate91.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -5272,26 +4012,12 @@ function validate91(
             let data0 = data.access;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate91.errors = [
-                {
-                  instancePath: instancePath + "/access",
-                  schemaPath: "#/properties/access/type",
-                  keyword: "type",
-                  params: { type: "string" },
-                  message: "must be string",
-                },
-              ];
+              validate91.errors = [{ instancePath: instancePath + "/access", message: "must be string" }];
               return false;
             }
             if (!(data0 === "read" || data0 === "read_write")) {
               validate91.errors = [
-                {
-                  instancePath: instancePath + "/access",
-                  schemaPath: "#/properties/access/enum",
-                  keyword: "enum",
-                  params: { allowedValues: schema38.properties.access.enum },
-                  message: "must be equal to one of the allowed values",
-                },
+                { instancePath: instancePath + "/access", message: "must be equal to one of the allowed values" },
               ];
               return false;
             }
@@ -5303,15 +4029,7 @@ function validate91(
             if (data.name !== undefined) {
               const _errs4 = errors;
               if (typeof data.name !== "string") {
-                validate91.errors = [
-                  {
-                    instancePath: instancePath + "/name",
-                    schemaPath: "#/properties/name/type",
-                    keyword: "type",
-                    params: { type: "string" },
-                    message: "must be string",
-                  },
-                ];
+                validate91.errors = [{ instancePath: instancePath + "/name", message: "must be string" }];
                 return false;
               }
               var valid0 = _errs4 === errors;
@@ -5322,9 +4040,7 @@ function validate91(
         }
       }
     } else {
-      validate91.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate91.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -5359,29 +4075,13 @@ function validate93(
     if (data && typeof data == "object" && !Array.isArray(data)) {
       let missing0;
       if ((data.name === undefined && (missing0 = "name")) || (data.type === undefined && (missing0 = "type"))) {
-        validate93.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate93.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "name" || key0 === "type")) {
-            validate93.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate93.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -5390,15 +4090,7 @@ function validate93(
           if (data.name !== undefined) {
             const _errs2 = errors;
             if (typeof data.name !== "string") {
-              validate93.errors = [
-                {
-                  instancePath: instancePath + "/name",
-                  schemaPath: "#/properties/name/type",
-                  keyword: "type",
-                  params: { type: "string" },
-                  message: "must be string",
-                },
-              ];
+              validate93.errors = [{ instancePath: instancePath + "/name", message: "must be string" }];
               return false;
             }
             var valid0 = _errs2 === errors;
@@ -5410,26 +4102,12 @@ function validate93(
               let data1 = data.type;
               const _errs4 = errors;
               if (typeof data1 !== "string") {
-                validate93.errors = [
-                  {
-                    instancePath: instancePath + "/type",
-                    schemaPath: "#/properties/type/type",
-                    keyword: "type",
-                    params: { type: "string" },
-                    message: "must be string",
-                  },
-                ];
+                validate93.errors = [{ instancePath: instancePath + "/type", message: "must be string" }];
                 return false;
               }
               if (!(data1 === "u32" || data1 === "i32" || data1 === "f32")) {
                 validate93.errors = [
-                  {
-                    instancePath: instancePath + "/type",
-                    schemaPath: "#/properties/type/enum",
-                    keyword: "enum",
-                    params: { allowedValues: schema39.properties.type.enum },
-                    message: "must be equal to one of the allowed values",
-                  },
+                  { instancePath: instancePath + "/type", message: "must be equal to one of the allowed values" },
                 ];
                 return false;
               }
@@ -5441,9 +4119,7 @@ function validate93(
         }
       }
     } else {
-      validate93.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate93.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -5477,15 +4153,7 @@ function validate90(
         (data.bindings === undefined && (missing0 = "bindings")) ||
         (data.params === undefined && (missing0 = "params"))
       ) {
-        validate90.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate90.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
@@ -5499,15 +4167,7 @@ function validate90(
             key0 === "workgroup_size" ||
             key0 === "workgroup_storage_bytes"
           )) {
-            validate90.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate90.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -5540,15 +4200,7 @@ function validate90(
                   }
                 }
               } else {
-                validate90.errors = [
-                  {
-                    instancePath: instancePath + "/bindings",
-                    schemaPath: "#/properties/bindings/type",
-                    keyword: "type",
-                    params: { type: "array" },
-                    message: "must be array",
-                  },
-                ];
+                validate90.errors = [{ instancePath: instancePath + "/bindings", message: "must be array" }];
                 return false;
               }
             }
@@ -5568,13 +4220,7 @@ function validate90(
                     const _errs7 = errors;
                     if (typeof data2[i1] !== "string") {
                       validate90.errors = [
-                        {
-                          instancePath: instancePath + "/features/" + i1,
-                          schemaPath: "#/properties/features/items/type",
-                          keyword: "type",
-                          params: { type: "string" },
-                          message: "must be string",
-                        },
+                        { instancePath: instancePath + "/features/" + i1, message: "must be string" },
                       ];
                       return false;
                     }
@@ -5584,15 +4230,7 @@ function validate90(
                     }
                   }
                 } else {
-                  validate90.errors = [
-                    {
-                      instancePath: instancePath + "/features",
-                      schemaPath: "#/properties/features/type",
-                      keyword: "type",
-                      params: { type: "array" },
-                      message: "must be array",
-                    },
-                  ];
+                  validate90.errors = [{ instancePath: instancePath + "/features", message: "must be array" }];
                   return false;
                 }
               }
@@ -5610,9 +4248,6 @@ function validate90(
                       validate90.errors = [
                         {
                           instancePath: instancePath + "/file",
-                          schemaPath: "#/properties/file/pattern",
-                          keyword: "pattern",
-                          params: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" },
                           message:
                             'must match pattern "' +
                             "^[A-Za-z0-9_][A-Za-z0-9_.\\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\\-]*)*$" +
@@ -5622,15 +4257,7 @@ function validate90(
                       return false;
                     }
                   } else {
-                    validate90.errors = [
-                      {
-                        instancePath: instancePath + "/file",
-                        schemaPath: "#/properties/file/type",
-                        keyword: "type",
-                        params: { type: "string" },
-                        message: "must be string",
-                      },
-                    ];
+                    validate90.errors = [{ instancePath: instancePath + "/file", message: "must be string" }];
                     return false;
                   }
                 }
@@ -5642,15 +4269,7 @@ function validate90(
                 if (data.name !== undefined) {
                   const _errs11 = errors;
                   if (typeof data.name !== "string") {
-                    validate90.errors = [
-                      {
-                        instancePath: instancePath + "/name",
-                        schemaPath: "#/properties/name/type",
-                        keyword: "type",
-                        params: { type: "string" },
-                        message: "must be string",
-                      },
-                    ];
+                    validate90.errors = [{ instancePath: instancePath + "/name", message: "must be string" }];
                     return false;
                   }
                   var valid0 = _errs11 === errors;
@@ -5685,15 +4304,7 @@ function validate90(
                           }
                         }
                       } else {
-                        validate90.errors = [
-                          {
-                            instancePath: instancePath + "/params",
-                            schemaPath: "#/properties/params/type",
-                            keyword: "type",
-                            params: { type: "array" },
-                            message: "must be array",
-                          },
-                        ];
+                        validate90.errors = [{ instancePath: instancePath + "/params", message: "must be array" }];
                         return false;
                       }
                     }
@@ -5711,9 +4322,6 @@ function validate90(
                             validate90.errors = [
                               {
                                 instancePath: instancePath + "/workgroup_size",
-                                schemaPath: "#/properties/workgroup_size/maxItems",
-                                keyword: "maxItems",
-                                params: { limit: 3 },
                                 message: "must NOT have more than 3 items",
                               },
                             ];
@@ -5723,9 +4331,6 @@ function validate90(
                               validate90.errors = [
                                 {
                                   instancePath: instancePath + "/workgroup_size",
-                                  schemaPath: "#/properties/workgroup_size/minItems",
-                                  keyword: "minItems",
-                                  params: { limit: 3 },
                                   message: "must NOT have fewer than 3 items",
                                 },
                               ];
@@ -5740,9 +4345,6 @@ function validate90(
                                   validate90.errors = [
                                     {
                                       instancePath: instancePath + "/workgroup_size/" + i3,
-                                      schemaPath: "#/properties/workgroup_size/items/type",
-                                      keyword: "type",
-                                      params: { type: "integer" },
                                       message: "must be integer",
                                     },
                                   ];
@@ -5754,9 +4356,6 @@ function validate90(
                                       validate90.errors = [
                                         {
                                           instancePath: instancePath + "/workgroup_size/" + i3,
-                                          schemaPath: "#/properties/workgroup_size/items/minimum",
-                                          keyword: "minimum",
-                                          params: { comparison: ">=", limit: 1 },
                                           message: "must be >= 1",
                                         },
                                       ];
@@ -5773,13 +4372,7 @@ function validate90(
                           }
                         } else {
                           validate90.errors = [
-                            {
-                              instancePath: instancePath + "/workgroup_size",
-                              schemaPath: "#/properties/workgroup_size/type",
-                              keyword: "type",
-                              params: { type: "array" },
-                              message: "must be array",
-                            },
+                            { instancePath: instancePath + "/workgroup_size", message: "must be array" },
                           ];
                           return false;
                         }
@@ -5794,13 +4387,7 @@ function validate90(
                         const _errs20 = errors;
                         if (!(typeof data10 == "number" && !(data10 % 1) && !isNaN(data10) && isFinite(data10))) {
                           validate90.errors = [
-                            {
-                              instancePath: instancePath + "/workgroup_storage_bytes",
-                              schemaPath: "#/properties/workgroup_storage_bytes/type",
-                              keyword: "type",
-                              params: { type: "integer" },
-                              message: "must be integer",
-                            },
+                            { instancePath: instancePath + "/workgroup_storage_bytes", message: "must be integer" },
                           ];
                           return false;
                         }
@@ -5808,13 +4395,7 @@ function validate90(
                           if (typeof data10 == "number" && isFinite(data10)) {
                             if (data10 < 0 || isNaN(data10)) {
                               validate90.errors = [
-                                {
-                                  instancePath: instancePath + "/workgroup_storage_bytes",
-                                  schemaPath: "#/properties/workgroup_storage_bytes/minimum",
-                                  keyword: "minimum",
-                                  params: { comparison: ">=", limit: 0 },
-                                  message: "must be >= 0",
-                                },
+                                { instancePath: instancePath + "/workgroup_storage_bytes", message: "must be >= 0" },
                               ];
                               return false;
                             }
@@ -5833,9 +4414,7 @@ function validate90(
         }
       }
     } else {
-      validate90.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate90.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -5882,15 +4461,7 @@ function validate96(
         (data.producer_version === undefined && (missing0 = "producer_version")) ||
         (data.licences === undefined && (missing0 = "licences"))
       ) {
-        validate96.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate96.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
@@ -5902,15 +4473,7 @@ function validate96(
             key0 === "source" ||
             key0 === "source_sha256"
           )) {
-            validate96.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate96.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -5926,15 +4489,7 @@ function validate96(
                 for (let i0 = 0; i0 < len0; i0++) {
                   const _errs4 = errors;
                   if (typeof data0[i0] !== "string") {
-                    validate96.errors = [
-                      {
-                        instancePath: instancePath + "/licences/" + i0,
-                        schemaPath: "#/properties/licences/items/type",
-                        keyword: "type",
-                        params: { type: "string" },
-                        message: "must be string",
-                      },
-                    ];
+                    validate96.errors = [{ instancePath: instancePath + "/licences/" + i0, message: "must be string" }];
                     return false;
                   }
                   var valid1 = _errs4 === errors;
@@ -5943,15 +4498,7 @@ function validate96(
                   }
                 }
               } else {
-                validate96.errors = [
-                  {
-                    instancePath: instancePath + "/licences",
-                    schemaPath: "#/properties/licences/type",
-                    keyword: "type",
-                    params: { type: "array" },
-                    message: "must be array",
-                  },
-                ];
+                validate96.errors = [{ instancePath: instancePath + "/licences", message: "must be array" }];
                 return false;
               }
             }
@@ -5963,15 +4510,7 @@ function validate96(
             if (data.producer !== undefined) {
               const _errs6 = errors;
               if (typeof data.producer !== "string") {
-                validate96.errors = [
-                  {
-                    instancePath: instancePath + "/producer",
-                    schemaPath: "#/properties/producer/type",
-                    keyword: "type",
-                    params: { type: "string" },
-                    message: "must be string",
-                  },
-                ];
+                validate96.errors = [{ instancePath: instancePath + "/producer", message: "must be string" }];
                 return false;
               }
               var valid0 = _errs6 === errors;
@@ -5982,15 +4521,7 @@ function validate96(
               if (data.producer_version !== undefined) {
                 const _errs8 = errors;
                 if (typeof data.producer_version !== "string") {
-                  validate96.errors = [
-                    {
-                      instancePath: instancePath + "/producer_version",
-                      schemaPath: "#/properties/producer_version/type",
-                      keyword: "type",
-                      params: { type: "string" },
-                      message: "must be string",
-                    },
-                  ];
+                  validate96.errors = [{ instancePath: instancePath + "/producer_version", message: "must be string" }];
                   return false;
                 }
                 var valid0 = _errs8 === errors;
@@ -6001,15 +4532,7 @@ function validate96(
                 if (data.source !== undefined) {
                   const _errs10 = errors;
                   if (typeof data.source !== "string") {
-                    validate96.errors = [
-                      {
-                        instancePath: instancePath + "/source",
-                        schemaPath: "#/properties/source/type",
-                        keyword: "type",
-                        params: { type: "string" },
-                        message: "must be string",
-                      },
-                    ];
+                    validate96.errors = [{ instancePath: instancePath + "/source", message: "must be string" }];
                     return false;
                   }
                   var valid0 = _errs10 === errors;
@@ -6036,13 +4559,7 @@ function validate96(
                         }
                       } else {
                         validate96.errors = [
-                          {
-                            instancePath: instancePath + "/source_sha256",
-                            schemaPath: "#/properties/source_sha256/type",
-                            keyword: "type",
-                            params: { type: "string" },
-                            message: "must be string",
-                          },
+                          { instancePath: instancePath + "/source_sha256", message: "must be string" },
                         ];
                         return false;
                       }
@@ -6058,9 +4575,7 @@ function validate96(
         }
       }
     } else {
-      validate96.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate96.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -6103,29 +4618,13 @@ function validate98(
         (data.value === undefined && (missing0 = "value")) ||
         (data.runs === undefined && (missing0 = "runs"))
       ) {
-        validate98.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate98.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!(key0 === "metric" || key0 === "runs" || key0 === "value")) {
-            validate98.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate98.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -6135,27 +4634,11 @@ function validate98(
             let data0 = data.metric;
             const _errs2 = errors;
             if (typeof data0 !== "string") {
-              validate98.errors = [
-                {
-                  instancePath: instancePath + "/metric",
-                  schemaPath: "#/properties/metric/type",
-                  keyword: "type",
-                  params: { type: "string" },
-                  message: "must be string",
-                },
-              ];
+              validate98.errors = [{ instancePath: instancePath + "/metric", message: "must be string" }];
               return false;
             }
             if ("max_abs_error" !== data0) {
-              validate98.errors = [
-                {
-                  instancePath: instancePath + "/metric",
-                  schemaPath: "#/properties/metric/const",
-                  keyword: "const",
-                  params: { allowedValue: "max_abs_error" },
-                  message: "must be equal to constant",
-                },
-              ];
+              validate98.errors = [{ instancePath: instancePath + "/metric", message: "must be equal to constant" }];
               return false;
             }
             var valid0 = _errs2 === errors;
@@ -6167,29 +4650,13 @@ function validate98(
               let data1 = data.runs;
               const _errs4 = errors;
               if (!(typeof data1 == "number" && !(data1 % 1) && !isNaN(data1) && isFinite(data1))) {
-                validate98.errors = [
-                  {
-                    instancePath: instancePath + "/runs",
-                    schemaPath: "#/properties/runs/type",
-                    keyword: "type",
-                    params: { type: "integer" },
-                    message: "must be integer",
-                  },
-                ];
+                validate98.errors = [{ instancePath: instancePath + "/runs", message: "must be integer" }];
                 return false;
               }
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 < 1 || isNaN(data1)) {
-                    validate98.errors = [
-                      {
-                        instancePath: instancePath + "/runs",
-                        schemaPath: "#/properties/runs/minimum",
-                        keyword: "minimum",
-                        params: { comparison: ">=", limit: 1 },
-                        message: "must be >= 1",
-                      },
-                    ];
+                    validate98.errors = [{ instancePath: instancePath + "/runs", message: "must be >= 1" }];
                     return false;
                   }
                 }
@@ -6203,15 +4670,7 @@ function validate98(
                 let data2 = data.value;
                 const _errs6 = errors;
                 if (!(typeof data2 == "number" && isFinite(data2))) {
-                  validate98.errors = [
-                    {
-                      instancePath: instancePath + "/value",
-                      schemaPath: "#/properties/value/type",
-                      keyword: "type",
-                      params: { type: "number" },
-                      message: "must be number",
-                    },
-                  ];
+                  validate98.errors = [{ instancePath: instancePath + "/value", message: "must be number" }];
                   return false;
                 }
                 var valid0 = _errs6 === errors;
@@ -6223,9 +4682,7 @@ function validate98(
         }
       }
     } else {
-      validate98.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate98.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -6279,15 +4736,7 @@ function validate100(
         (data.dispatch_us === undefined && (missing0 = "dispatch_us")) ||
         (data.memory_mb === undefined && (missing0 = "memory_mb"))
       ) {
-        validate100.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate100.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
@@ -6302,15 +4751,7 @@ function validate100(
             key0 === "memory_mb" ||
             key0 === "name"
           )) {
-            validate100.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate100.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -6322,26 +4763,12 @@ function validate100(
             if (errors === _errs2) {
               if (typeof data0 == "number" && isFinite(data0)) {
                 if (data0 <= 0 || isNaN(data0)) {
-                  validate100.errors = [
-                    {
-                      instancePath: instancePath + "/bandwidth_gb_per_s",
-                      schemaPath: "#/properties/bandwidth_gb_per_s/exclusiveMinimum",
-                      keyword: "exclusiveMinimum",
-                      params: { comparison: ">", limit: 0 },
-                      message: "must be > 0",
-                    },
-                  ];
+                  validate100.errors = [{ instancePath: instancePath + "/bandwidth_gb_per_s", message: "must be > 0" }];
                   return false;
                 }
               } else {
                 validate100.errors = [
-                  {
-                    instancePath: instancePath + "/bandwidth_gb_per_s",
-                    schemaPath: "#/properties/bandwidth_gb_per_s/type",
-                    keyword: "type",
-                    params: { type: "number" },
-                    message: "must be number",
-                  },
+                  { instancePath: instancePath + "/bandwidth_gb_per_s", message: "must be number" },
                 ];
                 return false;
               }
@@ -6357,27 +4784,11 @@ function validate100(
               if (errors === _errs4) {
                 if (typeof data1 == "number" && isFinite(data1)) {
                   if (data1 <= 0 || isNaN(data1)) {
-                    validate100.errors = [
-                      {
-                        instancePath: instancePath + "/dispatch_us",
-                        schemaPath: "#/properties/dispatch_us/exclusiveMinimum",
-                        keyword: "exclusiveMinimum",
-                        params: { comparison: ">", limit: 0 },
-                        message: "must be > 0",
-                      },
-                    ];
+                    validate100.errors = [{ instancePath: instancePath + "/dispatch_us", message: "must be > 0" }];
                     return false;
                   }
                 } else {
-                  validate100.errors = [
-                    {
-                      instancePath: instancePath + "/dispatch_us",
-                      schemaPath: "#/properties/dispatch_us/type",
-                      keyword: "type",
-                      params: { type: "number" },
-                      message: "must be number",
-                    },
-                  ];
+                  validate100.errors = [{ instancePath: instancePath + "/dispatch_us", message: "must be number" }];
                   return false;
                 }
               }
@@ -6392,27 +4803,11 @@ function validate100(
                 if (errors === _errs6) {
                   if (typeof data2 == "number" && isFinite(data2)) {
                     if (data2 <= 0 || isNaN(data2)) {
-                      validate100.errors = [
-                        {
-                          instancePath: instancePath + "/f16_gflops",
-                          schemaPath: "#/properties/f16_gflops/exclusiveMinimum",
-                          keyword: "exclusiveMinimum",
-                          params: { comparison: ">", limit: 0 },
-                          message: "must be > 0",
-                        },
-                      ];
+                      validate100.errors = [{ instancePath: instancePath + "/f16_gflops", message: "must be > 0" }];
                       return false;
                     }
                   } else {
-                    validate100.errors = [
-                      {
-                        instancePath: instancePath + "/f16_gflops",
-                        schemaPath: "#/properties/f16_gflops/type",
-                        keyword: "type",
-                        params: { type: "number" },
-                        message: "must be number",
-                      },
-                    ];
+                    validate100.errors = [{ instancePath: instancePath + "/f16_gflops", message: "must be number" }];
                     return false;
                   }
                 }
@@ -6427,27 +4822,11 @@ function validate100(
                   if (errors === _errs8) {
                     if (typeof data3 == "number" && isFinite(data3)) {
                       if (data3 <= 0 || isNaN(data3)) {
-                        validate100.errors = [
-                          {
-                            instancePath: instancePath + "/f32_gflops",
-                            schemaPath: "#/properties/f32_gflops/exclusiveMinimum",
-                            keyword: "exclusiveMinimum",
-                            params: { comparison: ">", limit: 0 },
-                            message: "must be > 0",
-                          },
-                        ];
+                        validate100.errors = [{ instancePath: instancePath + "/f32_gflops", message: "must be > 0" }];
                         return false;
                       }
                     } else {
-                      validate100.errors = [
-                        {
-                          instancePath: instancePath + "/f32_gflops",
-                          schemaPath: "#/properties/f32_gflops/type",
-                          keyword: "type",
-                          params: { type: "number" },
-                          message: "must be number",
-                        },
-                      ];
+                      validate100.errors = [{ instancePath: instancePath + "/f32_gflops", message: "must be number" }];
                       return false;
                     }
                   }
@@ -6459,15 +4838,7 @@ function validate100(
                   if (data.id !== undefined) {
                     const _errs10 = errors;
                     if (typeof data.id !== "string") {
-                      validate100.errors = [
-                        {
-                          instancePath: instancePath + "/id",
-                          schemaPath: "#/properties/id/type",
-                          keyword: "type",
-                          params: { type: "string" },
-                          message: "must be string",
-                        },
-                      ];
+                      validate100.errors = [{ instancePath: instancePath + "/id", message: "must be string" }];
                       return false;
                     }
                     var valid0 = _errs10 === errors;
@@ -6479,24 +4850,13 @@ function validate100(
                       let data5 = data.kind;
                       const _errs12 = errors;
                       if (typeof data5 !== "string") {
-                        validate100.errors = [
-                          {
-                            instancePath: instancePath + "/kind",
-                            schemaPath: "#/properties/kind/type",
-                            keyword: "type",
-                            params: { type: "string" },
-                            message: "must be string",
-                          },
-                        ];
+                        validate100.errors = [{ instancePath: instancePath + "/kind", message: "must be string" }];
                         return false;
                       }
                       if (!(data5 === "mobile" || data5 === "desktop" || data5 === "software")) {
                         validate100.errors = [
                           {
                             instancePath: instancePath + "/kind",
-                            schemaPath: "#/properties/kind/enum",
-                            keyword: "enum",
-                            params: { allowedValues: schema42.properties.kind.enum },
                             message: "must be equal to one of the allowed values",
                           },
                         ];
@@ -6512,13 +4872,7 @@ function validate100(
                         const _errs14 = errors;
                         if (!(typeof data6 == "number" && !(data6 % 1) && !isNaN(data6) && isFinite(data6))) {
                           validate100.errors = [
-                            {
-                              instancePath: instancePath + "/memory_mb",
-                              schemaPath: "#/properties/memory_mb/type",
-                              keyword: "type",
-                              params: { type: "integer" },
-                              message: "must be integer",
-                            },
+                            { instancePath: instancePath + "/memory_mb", message: "must be integer" },
                           ];
                           return false;
                         }
@@ -6526,13 +4880,7 @@ function validate100(
                           if (typeof data6 == "number" && isFinite(data6)) {
                             if (data6 < 1 || isNaN(data6)) {
                               validate100.errors = [
-                                {
-                                  instancePath: instancePath + "/memory_mb",
-                                  schemaPath: "#/properties/memory_mb/minimum",
-                                  keyword: "minimum",
-                                  params: { comparison: ">=", limit: 1 },
-                                  message: "must be >= 1",
-                                },
+                                { instancePath: instancePath + "/memory_mb", message: "must be >= 1" },
                               ];
                               return false;
                             }
@@ -6546,15 +4894,7 @@ function validate100(
                         if (data.name !== undefined) {
                           const _errs16 = errors;
                           if (typeof data.name !== "string") {
-                            validate100.errors = [
-                              {
-                                instancePath: instancePath + "/name",
-                                schemaPath: "#/properties/name/type",
-                                keyword: "type",
-                                params: { type: "string" },
-                                message: "must be string",
-                              },
-                            ];
+                            validate100.errors = [{ instancePath: instancePath + "/name", message: "must be string" }];
                             return false;
                           }
                           var valid0 = _errs16 === errors;
@@ -6571,9 +4911,7 @@ function validate100(
         }
       }
     } else {
-      validate100.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate100.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }
@@ -6609,29 +4947,13 @@ function validate52(
         (data.quality === undefined && (missing0 = "quality")) ||
         (data.provenance === undefined && (missing0 = "provenance"))
       ) {
-        validate52.errors = [
-          {
-            instancePath,
-            schemaPath: "#/required",
-            keyword: "required",
-            params: { missingProperty: missing0 },
-            message: "must have required property '" + missing0 + "'",
-          },
-        ];
+        validate52.errors = [{ instancePath, message: "must have required property '" + missing0 + "'" }];
         return false;
       } else {
         const _errs1 = errors;
         for (const key0 in data) {
           if (!func1.call(schema19.properties, key0)) {
-            validate52.errors = [
-              {
-                instancePath,
-                schemaPath: "#/additionalProperties",
-                keyword: "additionalProperties",
-                params: { additionalProperty: key0 },
-                message: "must NOT have additional properties",
-              },
-            ];
+            validate52.errors = [{ instancePath, message: "must NOT have additional properties" }];
             return false;
             break;
           }
@@ -6664,15 +4986,7 @@ function validate52(
                   }
                 }
               } else {
-                validate52.errors = [
-                  {
-                    instancePath: instancePath + "/components",
-                    schemaPath: "#/properties/components/type",
-                    keyword: "type",
-                    params: { type: "array" },
-                    message: "must be array",
-                  },
-                ];
+                validate52.errors = [{ instancePath: instancePath + "/components", message: "must be array" }];
                 return false;
               }
             }
@@ -6708,15 +5022,7 @@ function validate52(
                     }
                   }
                 } else {
-                  validate52.errors = [
-                    {
-                      instancePath: instancePath + "/files",
-                      schemaPath: "#/properties/files/type",
-                      keyword: "type",
-                      params: { type: "array" },
-                      message: "must be array",
-                    },
-                  ];
+                  validate52.errors = [{ instancePath: instancePath + "/files", message: "must be array" }];
                   return false;
                 }
               }
@@ -6729,26 +5035,12 @@ function validate52(
                 let data4 = data.format_version;
                 const _errs8 = errors;
                 if (!(typeof data4 == "number" && !(data4 % 1) && !isNaN(data4) && isFinite(data4))) {
-                  validate52.errors = [
-                    {
-                      instancePath: instancePath + "/format_version",
-                      schemaPath: "#/properties/format_version/type",
-                      keyword: "type",
-                      params: { type: "integer" },
-                      message: "must be integer",
-                    },
-                  ];
+                  validate52.errors = [{ instancePath: instancePath + "/format_version", message: "must be integer" }];
                   return false;
                 }
                 if (3 !== data4) {
                   validate52.errors = [
-                    {
-                      instancePath: instancePath + "/format_version",
-                      schemaPath: "#/properties/format_version/const",
-                      keyword: "const",
-                      params: { allowedValue: 3 },
-                      message: "must be equal to constant",
-                    },
+                    { instancePath: instancePath + "/format_version", message: "must be equal to constant" },
                   ];
                   return false;
                 }
@@ -6784,15 +5076,7 @@ function validate52(
                         }
                       }
                     } else {
-                      validate52.errors = [
-                        {
-                          instancePath: instancePath + "/kernels",
-                          schemaPath: "#/properties/kernels/type",
-                          keyword: "type",
-                          params: { type: "array" },
-                          message: "must be array",
-                        },
-                      ];
+                      validate52.errors = [{ instancePath: instancePath + "/kernels", message: "must be array" }];
                       return false;
                     }
                   }
@@ -6804,15 +5088,7 @@ function validate52(
                   if (data.name !== undefined) {
                     const _errs13 = errors;
                     if (typeof data.name !== "string") {
-                      validate52.errors = [
-                        {
-                          instancePath: instancePath + "/name",
-                          schemaPath: "#/properties/name/type",
-                          keyword: "type",
-                          params: { type: "string" },
-                          message: "must be string",
-                        },
-                      ];
+                      validate52.errors = [{ instancePath: instancePath + "/name", message: "must be string" }];
                       return false;
                     }
                     var valid0 = _errs13 === errors;
@@ -6866,13 +5142,7 @@ function validate52(
                             }
                           } else {
                             validate52.errors = [
-                              {
-                                instancePath: instancePath + "/quality",
-                                schemaPath: "#/properties/quality/type",
-                                keyword: "type",
-                                params: { type: "object" },
-                                message: "must be object",
-                              },
+                              { instancePath: instancePath + "/quality", message: "must be object" },
                             ];
                             return false;
                           }
@@ -6909,15 +5179,7 @@ function validate52(
                                 }
                               }
                             } else {
-                              validate52.errors = [
-                                {
-                                  instancePath: instancePath + "/skus",
-                                  schemaPath: "#/properties/skus/type",
-                                  keyword: "type",
-                                  params: { type: "array" },
-                                  message: "must be array",
-                                },
-                              ];
+                              validate52.errors = [{ instancePath: instancePath + "/skus", message: "must be array" }];
                               return false;
                             }
                           }
@@ -6930,13 +5192,7 @@ function validate52(
                             const _errs23 = errors;
                             if (typeof data.target !== "string") {
                               validate52.errors = [
-                                {
-                                  instancePath: instancePath + "/target",
-                                  schemaPath: "#/properties/target/type",
-                                  keyword: "type",
-                                  params: { type: "string" },
-                                  message: "must be string",
-                                },
+                                { instancePath: instancePath + "/target", message: "must be string" },
                               ];
                               return false;
                             }
@@ -6955,9 +5211,7 @@ function validate52(
         }
       }
     } else {
-      validate52.errors = [
-        { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" },
-      ];
+      validate52.errors = [{ instancePath, message: "must be object" }];
       return false;
     }
   }

@@ -1,0 +1,131 @@
+// Loads a component on ONNX Runtime Web: instead of WebGPU, or in a contest with it.
+
+import { noBackend, type PortableOptions } from "../backend.js";
+import { BackendError, throwIfAborted, type BackendAttempt } from "../errors.js";
+import type { Component } from "../generated/manifest.js";
+import type { Package } from "../package.js";
+import type { LoadPhase, Telemetry } from "../telemetry/events.js";
+import { PortableModel } from "./portable_model.js";
+import {
+  openPortable,
+  portableFiles,
+  timeRun,
+  type PortableRequest,
+  type PortableSession,
+} from "./portable_session.js";
+
+/** What a load has at hand when it turns to the fallback. */
+export interface PortableLoad {
+  readonly source: Package;
+  readonly component: Component;
+  readonly portable: PortableOptions;
+  /** The caller's own. */
+  readonly device: GPUDevice | undefined;
+  readonly telemetry: Telemetry;
+  readonly signal: AbortSignal | undefined;
+  readonly meter: { readonly add: (bytes: number) => void; start(totalBytes: number): void };
+  readonly manifestMs: number;
+  readonly totalMs: () => number;
+}
+
+/** Load on `backend`. `attempts` are those that failed before; rejects with "no-backend" when all of them did. */
+export async function loadPortable(
+  load: PortableLoad,
+  backend: PortableRequest["backend"],
+  attempts: BackendAttempt[],
+): Promise<PortableModel> {
+  const { telemetry } = load;
+  const model = load.source.manifest.name;
+  let opened: PortableSession;
+  try {
+    opened = await open(load, backend, attempts);
+  } catch (cause) {
+    if (cause instanceof BackendError && attempts.length > 1) throw noBackend(model, attempts);
+    throw cause;
+  }
+  const tried = [...attempts.map((attempt) => attempt.backend), opened.provider.name];
+  for (const [index, { backend: from, code: reason }] of attempts.entries()) {
+    const to = tried[index + 1] ?? from;
+    telemetry.emit({ type: "fallback", at: performance.now(), model, from, to, reason });
+  }
+  const reasons = attempts.map((attempt) => `${attempt.backend}: ${attempt.message}`);
+  if (backend !== "auto") reasons.push(`${backend}: asked for`);
+  return finish(load, opened, reasons);
+}
+
+/** What came of a contest: a model if WebGPU lost, and why. */
+export interface Verdict {
+  readonly model?: PortableModel;
+  readonly reasons: readonly string[];
+}
+
+/** One timed run here against the prediction for WebGPU's `tier`. Whatever fails here leaves WebGPU the winner. */
+export async function contend(load: PortableLoad, tier: string, predictedMs: number): Promise<Verdict> {
+  const { telemetry, component } = load;
+  const model = load.source.manifest.name;
+  const attempts: BackendAttempt[] = [];
+  try {
+    const opened = await open(load, "auto", attempts);
+    const { name } = opened.provider;
+    const ms = await timeRun(opened, component);
+    const shown = `predicted ${tier} ${predictedMs.toFixed(0)} ms, measured ${name} ${ms.toFixed(0)} ms`;
+    const reasons = attempts.map(({ backend, message }) => `${backend}: ${message}`);
+    reasons.push(`a software adapter: ${shown}`);
+    if (ms >= predictedMs) {
+      await opened.session.release();
+      return { reasons };
+    }
+    telemetry.emit({ type: "fallback", at: performance.now(), model, from: "webgpu", to: name, reason: "faster" });
+    return { model: await finish(load, opened, reasons), reasons };
+  } catch (cause) {
+    if (!(cause instanceof BackendError)) throw cause;
+    const { code: reason } = cause;
+    telemetry.emit({ type: "fallback", at: performance.now(), model, from: "wasm", to: "webgpu", reason });
+    return { reasons: [`a software adapter, but there is nothing else: ${cause.message}`] };
+  }
+}
+
+function open(
+  load: PortableLoad,
+  backend: PortableRequest["backend"],
+  attempts: BackendAttempt[],
+): Promise<PortableSession> {
+  const { source, component, portable, signal, meter } = load;
+  meter.start(portableFiles(component).reduce((sum, path) => sum + source.sizeOf(path), 0));
+  return openPortable({ source, component, backend, portable, signal, onBytes: meter.add }, attempts);
+}
+
+async function finish(load: PortableLoad, opened: PortableSession, reasons: readonly string[]): Promise<PortableModel> {
+  const { source, component, device, telemetry, signal, manifestMs } = load;
+  try {
+    await source.remember();
+    throwIfAborted(signal);
+  } catch (cause) {
+    await opened.session.release();
+    throw cause;
+  }
+  const { weightsMs, compileMs } = opened;
+  const model = source.manifest.name;
+  const ended = (phase: LoadPhase, ms: number): void => {
+    telemetry.emit({ type: "phase", at: performance.now() - ms, ms, model, phase });
+  };
+  ended("weights", weightsMs);
+  ended("compile", compileMs);
+  const totalMs = load.totalMs();
+  const timings = { manifestMs, deviceMs: 0, tierMs: 0, compileMs, weightsMs, warmUpMs: 0, totalMs };
+  const { store, manifest, networkBytes, storedBytes, retries } = source.delivery;
+  telemetry.emit({
+    type: "loaded",
+    at: performance.now() - totalMs,
+    ms: totalMs,
+    model,
+    dispatches: 0,
+    gpuBytes: 0,
+    store,
+    manifest,
+    networkBytes,
+    storedBytes,
+    retries,
+  });
+  return new PortableModel({ source, component, opened, device, reasons, timings, telemetry });
+}

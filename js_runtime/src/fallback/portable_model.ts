@@ -1,0 +1,233 @@
+// A model on ONNX Runtime Web, for who cannot or should not use WebGPU: the same interface, computed whole, on the CPU side.
+
+import { BackendError, StoppedError, WebinferError } from "../errors.js";
+import { Sizes } from "../expressions.js";
+import { checkFeeds, type CheckedFeed, type Feeds } from "../feeds.js";
+import type { Component, SymbolBounds } from "../generated/manifest.js";
+import { Job } from "../job.js";
+import { Account, type MemoryUse, type ModelMemory } from "../memory.js";
+import type { LoadTimings, Model, ModelInfo, Outputs, RunTensor, StartOptions, TensorInfo } from "../model.js";
+import type { Package } from "../package.js";
+import { poolOf } from "../pool.js";
+import { encodeRead, finishRead } from "../readback.js";
+import type { Telemetry } from "../telemetry/events.js";
+import { elementCount, toWire } from "../tensor.js";
+import { portableFailure, type OrtTensor } from "./onnx_runtime.js";
+import { PortableOutputs } from "./portable_outputs.js";
+import type { PortableSession } from "./portable_session.js";
+import { toOrt } from "./tensors.js";
+
+export interface PortableModelParts {
+  readonly source: Package;
+  readonly component: Component;
+  readonly opened: PortableSession;
+  /** The caller's, for outputs as GPU buffers and for inputs that lie in some. */
+  readonly device: GPUDevice | undefined;
+  readonly reasons: readonly string[];
+  readonly timings: LoadTimings;
+  readonly telemetry: Telemetry;
+}
+
+/** Made by `load`. Runs are computed one after the other, in a worker where there is one. */
+export class PortableModel implements Model {
+  readonly info: ModelInfo;
+  readonly inputs: readonly TensorInfo[];
+  readonly outputs: readonly TensorInfo[];
+  readonly symbols: Readonly<Record<string, SymbolBounds>>;
+  readonly #component: Component;
+  readonly #opened: PortableSession;
+  readonly #device: GPUDevice | undefined;
+  readonly #memory: ModelMemory | undefined;
+  readonly #outputs: PortableOutputs;
+  readonly #telemetry: Telemetry;
+  readonly #sizes: Sizes;
+  #active: Job<Outputs> | undefined;
+  #tail: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  #generation = 0;
+  #disposed = false;
+
+  constructor(parts: PortableModelParts) {
+    const { component, opened, device } = parts;
+    this.#component = component;
+    this.#opened = opened;
+    this.#device = device;
+    this.#telemetry = parts.telemetry;
+    this.#sizes = new Sizes(component.symbols);
+    this.info = describe(parts);
+    this.inputs = component.inputs;
+    this.outputs = component.outputs;
+    this.symbols = component.symbols;
+    this.#memory = device === undefined ? undefined : poolOf(device).open(this, this.info.name);
+    this.#outputs = new PortableOutputs(device, this.#memory, this.info.backend);
+  }
+
+  /** The caller's device; throws "not-on-backend" where there is none. */
+  get device(): GPUDevice {
+    if (this.#device === undefined) throw this.#gpuOnly("a device: `load` was given none");
+    return this.#device;
+  }
+
+  inputsAt(values: Readonly<Record<string, number>>): readonly RunTensor[] {
+    const sizes = new Sizes(this.symbols);
+    for (const [name, value] of Object.entries(values)) sizes.set(name, value);
+    return this.inputs.map((input) => ({ ...input, shape: sizes.shapeOf(input.shape) }));
+  }
+
+  run(feeds: Feeds): Promise<Outputs> {
+    return this.start(feeds).done;
+  }
+
+  start(feeds: Feeds, { signal }: StartOptions = {}): Job<Outputs> {
+    const job = new Job<Outputs>(1, (self) =>
+      this.#exclusive(async () => {
+        this.#active = self;
+        try {
+          return await self.performWhole(() => this.#compute(feeds));
+        } finally {
+          this.#active = undefined;
+        }
+      }),
+    );
+    if (signal?.aborted) job.cancel();
+    const cancel = job.cancel.bind(job);
+    signal?.addEventListener("abort", cancel);
+    const at = performance.now();
+    const end = (cause?: unknown): void => {
+      signal?.removeEventListener("abort", cancel);
+      this.#report(at, cause);
+    };
+    job.done.then(() => {
+      end();
+    }, end);
+    return job;
+  }
+
+  /** Nothing is sliced here. */
+  prepareSlices(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  profile(): Promise<never> {
+    return Promise.reject(this.#gpuOnly("a profile of dispatches"));
+  }
+
+  capture(): Promise<never> {
+    return Promise.reject(this.#gpuOnly("values inside the graph"));
+  }
+
+  /** What lies on the caller's device: outputs that were taken as buffers. */
+  memory(): MemoryUse {
+    return this.#memory?.account.use() ?? new Account(this.info.name).use();
+  }
+
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#active?.fail(this.#disposedError());
+    if (this.#memory !== undefined && this.#device !== undefined) poolOf(this.#device).close(this.#memory);
+    // After the run under way, which cannot be stopped. A session that cannot be released has nothing left to use.
+    void this.#tail.then(() => this.#opened.session.release()).catch(() => undefined);
+  }
+
+  async #compute(feeds: Feeds): Promise<Outputs> {
+    const { provider, session } = this.#opened;
+    const checked = checkFeeds(this.#component, feeds, this.#sizes);
+    const tensors: Record<string, OrtTensor> = {};
+    for (const feed of checked) {
+      const { name, dtype } = feed.spec;
+      tensors[name] = toOrt(provider.ort, name, dtype, feed.shape, await this.#wireOf(feed));
+    }
+    this.#generation += 1;
+    const generation = this.#generation;
+    let results: Readonly<Record<string, OrtTensor>>;
+    try {
+      results = await session.run(tensors);
+    } catch (cause) {
+      throw portableFailure(provider.name, `failed to run ${this.info.name}`, cause);
+    }
+    return this.#outputs.collect(this.#component.outputs, results, () => {
+      if (this.#disposed) throw this.#disposedError();
+      return generation === this.#generation;
+    });
+  }
+
+  async #wireOf(feed: CheckedFeed): Promise<Uint8Array<ArrayBuffer>> {
+    const { dtype } = feed.spec;
+    if ("bytes" in feed) return toWire(dtype, feed.bytes);
+    if (elementCount(feed.shape) === 0) return new Uint8Array(0);
+    const memory = this.#memory;
+    if (memory === undefined) throw this.#gpuOnly(`input ${feed.spec.name} as a GPUBuffer, as \`load\` got no device`);
+    const encoder = this.device.createCommandEncoder({ label: "webinfer read" });
+    const { buffer, offset, shape } = feed;
+    const read = encodeRead(encoder, memory, { buffer, offset, dtype, shape });
+    this.device.queue.submit([encoder.finish()]);
+    return finishRead(memory, read);
+  }
+
+  /** Queue behind earlier calls. A call that had to wait starts in a new task, so that the earlier caller can read. */
+  async #exclusive<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#disposed) throw this.#disposedError();
+    const queued = this.#waiting > 0;
+    this.#waiting += 1;
+    const turn = this.#tail.then(async () => {
+      if (queued) await new Promise((resolve) => setTimeout(resolve, 0));
+      if (this.#disposed) throw this.#disposedError();
+      return work();
+    });
+    this.#tail = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      return await turn;
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  #report(at: number, cause: unknown): void {
+    const now = performance.now();
+    const model = this.info.name;
+    const outcome = cause === undefined ? "done" : cause instanceof StoppedError ? "cancelled" : "failed";
+    this.#telemetry.emit({ type: "job", at, ms: now - at, model, outcome });
+    if (outcome !== "failed") return;
+    const code = cause instanceof WebinferError ? cause.code : "unknown";
+    this.#telemetry.emit({ type: "failure", at: now, model, during: "run", code });
+  }
+
+  #disposedError(): StoppedError {
+    return new StoppedError("disposed", `model ${this.info.name} was disposed; load it again`);
+  }
+
+  #gpuOnly(what: string): BackendError {
+    const found = `${this.info.name} runs on ${this.info.backend}`;
+    return new BackendError("not-on-backend", `${found}, which has no ${what}; load it with \`backend: "webgpu"\``);
+  }
+}
+
+function describe({ source, component, opened, reasons, timings }: PortableModelParts): ModelInfo {
+  const { name, how } = opened.provider;
+  const weightBytes = component.weights.reduce((sum, { size_bytes: bytes }) => sum + bytes, 0);
+  return {
+    name: source.manifest.name,
+    component: component.name,
+    backend: name,
+    adapter: {
+      vendor: "",
+      architecture: name,
+      device: "",
+      description: how,
+      isFallbackAdapter: false,
+      isCpu: name === "wasm",
+    },
+    tier: name,
+    precision: component.programs[0]?.precision ?? "fp32",
+    tiling: "register",
+    reasons: [...reasons, how],
+    dispatches: 0,
+    plan: { activationPeakBytes: 0, activationLowerBoundBytes: 0, weightBytes, gpuBytes: 0 },
+    timings,
+    delivery: source.delivery,
+  };
+}
