@@ -3,32 +3,35 @@
 import { InputError } from "./errors.js";
 import type { Extent, Sizes } from "./expressions.js";
 import type { Component, TensorSpec } from "./generated/manifest.js";
+import { imageShape, isImageFeed, type ImageFeed } from "./image/picture.js";
 import { elementCount, floatToHalf, gpuBytes, holds, toGpu, wireBytes, type TensorArray } from "./tensor.js";
 
 /**
  * One input: a typed array of the input's element type (row-major; float16 as bit patterns in a Uint16Array or as
- * float32 values), raw little-endian bytes, or a GPUBuffer in the GPU's layout that the run copies from. An input whose
- * shape depends on symbols comes with its shape.
+ * float32 values), raw little-endian bytes, a GPUBuffer in the GPU's layout that the run copies from, or an image. An input
+ * whose shape depends on symbols comes with its shape, or has the image's.
  */
 export type Feed =
   | TensorArray
   | { readonly data: TensorArray; readonly shape: readonly number[] }
   | { readonly bytes: Uint8Array<ArrayBuffer>; readonly shape?: readonly number[] }
-  | { readonly buffer: GPUBuffer; readonly offset?: number; readonly shape?: readonly number[] };
+  | { readonly buffer: GPUBuffer; readonly offset?: number; readonly shape?: readonly number[] }
+  | ImageFeed;
 
 export type Feeds = Readonly<Record<string, Feed>>;
 
-/** A checked input with its shape in this run: bytes in the GPU's layout, or a range of the caller's buffer. */
+/** A checked input with its shape in this run: bytes in the GPU's layout, a range of the caller's buffer, or an image. */
 export type CheckedFeed = { readonly spec: TensorSpec; readonly shape: readonly number[] } & (
   | { readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly buffer: GPUBuffer; readonly offset: number; readonly sizeBytes: number }
+  | { readonly image: ImageFeed }
 );
 
 type Interface = Pick<Component, "inputs" | "symbols" | "constraints">;
 
 /**
  * Check all inputs and give `sizes` the values that their shapes imply. Throws "unknown-input", "missing-input",
- * "input-shape" or "input-dtype".
+ * "input-shape", "input-dtype", "image-shape" or "image-source".
  */
 export function checkFeeds(component: Interface, feeds: Feeds, sizes: Sizes): readonly CheckedFeed[] {
   const { inputs } = component;
@@ -65,7 +68,7 @@ function sizesOf({ symbols }: Interface, given: readonly Given[]): ReadonlyMap<s
   const found = new Map<string, { readonly value: number; readonly where: string }>();
   for (const { spec, feed } of given) {
     if (spec.shape.every((extent) => typeof extent === "number")) continue;
-    const shape = shapeOf(feed);
+    const shape = shapeOf(spec, feed);
     if (shape?.length !== spec.shape.length) throw wrongShape(spec, spec.shape, shape);
     for (const [axis, extent] of spec.shape.entries()) {
       const bounds = typeof extent === "string" && Object.hasOwn(symbols, extent) ? symbols[extent] : undefined;
@@ -93,8 +96,9 @@ function sizesOf({ symbols }: Interface, given: readonly Given[]): ReadonlyMap<s
   return new Map([...found].map(([name, { value }]) => [name, value]));
 }
 
-function shapeOf(feed: Feed): readonly number[] | undefined {
-  return ArrayBuffer.isView(feed) ? undefined : feed.shape;
+function shapeOf(spec: TensorSpec, feed: Feed): readonly number[] | undefined {
+  if (ArrayBuffer.isView(feed)) return undefined;
+  return isImageFeed(feed) ? imageShape(spec, feed) : feed.shape;
 }
 
 function wrongShape(spec: TensorSpec, expected: readonly Extent[], found: readonly number[] | undefined): InputError {
@@ -103,11 +107,12 @@ function wrongShape(spec: TensorSpec, expected: readonly Extent[], found: readon
 }
 
 function checkFeed(spec: TensorSpec, shape: readonly number[], feed: Feed): CheckedFeed {
-  const found = shapeOf(feed);
+  const found = shapeOf(spec, feed);
   if (found !== undefined && (found.length !== shape.length || found.some((dim, axis) => dim !== shape[axis]))) {
     throw wrongShape(spec, shape, found);
   }
   if (ArrayBuffer.isView(feed)) return { spec, shape, bytes: fromArray(spec, shape, feed) };
+  if (isImageFeed(feed)) return { spec, shape, image: feed };
   if ("data" in feed) return { spec, shape, bytes: fromArray(spec, shape, feed.data) };
   const count = elementCount(shape);
   if ("bytes" in feed) {
