@@ -424,12 +424,12 @@ describe("hud", () => {
   };
   const shown = (events: readonly RuntimeEvent[]): Readonly<Record<string, string>> => {
     const made: HTMLElement[] = [];
-    const createElement = (): HTMLElement => {
+    const make = (): HTMLElement => {
       const one = element();
       made.push(one);
       return one;
     };
-    const page = { createElement } as Pick<Document, "createElement">;
+    const page: Pick<Document, "createElement"> = { createElement: make };
     const hud = new Hud({ everyMs: 0, document: page });
     for (const event of events) hud.observe(event);
     return Object.fromEntries(made.map(({ className, textContent }) => [className, textContent]));
