@@ -203,6 +203,7 @@ export class DevicePool implements DeviceMemory, Ledger {
             return made;
           } catch (cause) {
             this.#slots.release(memory);
+            if (cause instanceof Refusal && this.#slots.destroyOversize(memory)) continue;
             if (!this.#mayFit(memory, cause)) throw cause;
           }
         }

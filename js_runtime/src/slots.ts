@@ -17,6 +17,8 @@ interface SlotState extends Slot {
   holder: ModelMemory;
   /** Those that have bound it. */
   readonly users: Set<ModelMemory>;
+  /** What its last run needed of it. */
+  needBytes: number;
   leased: boolean;
   usedAt: number;
 }
@@ -37,7 +39,7 @@ export class Slots {
   leaseAgain(memory: ModelMemory, slots: readonly Slot[]): boolean {
     const states = slots.map((slot) => this.#alive(slot));
     if (!states.every((state) => state?.leased === false)) return false;
-    for (const state of states) if (state !== undefined) this.#take(memory, state);
+    for (const state of states) if (state !== undefined) this.#take(memory, state, state.buffer.size);
     return true;
   }
 
@@ -50,7 +52,7 @@ export class Slots {
       idle.map(({ buffer }) => buffer.size),
     ).map((index) => (index === undefined ? undefined : idle[index]));
     // Leased first: making room must not destroy them.
-    for (const state of chosen) if (state !== undefined) this.#take(memory, state);
+    for (const [at, state] of chosen.entries()) if (state !== undefined) this.#take(memory, state, needs[at] ?? 0);
     try {
       memory.makeRoom(
         chosen.reduce((sum, state, at) => sum + (state === undefined ? (needs[at] ?? 0) : 0), 0),
@@ -88,6 +90,18 @@ export class Slots {
     state.holder.destroy(state.buffer);
   }
 
+  /**
+   * Destroy the slots of a model that are larger than it needs: they may be what is too much. False where there are
+   * none.
+   */
+  destroyOversize(memory: ModelMemory): boolean {
+    const oversize = this.#idle().filter(
+      ({ holder, buffer, needBytes }) => holder === memory && buffer.size > needBytes,
+    );
+    for (const slot of oversize) this.destroy(slot);
+    return oversize.length > 0;
+  }
+
   /** Those that are not leased. */
   idle(): readonly IdleSlot[] {
     return this.#idle().map((slot) => ({ slot, bytes: slot.buffer.size, usedAt: slot.usedAt }));
@@ -110,14 +124,15 @@ export class Slots {
 
   #make(memory: ModelMemory, bytes: number): Slot {
     const buffer = memory.create("activation", bytes, "activation");
-    const state: SlotState = { buffer, holder: memory, users: new Set(), leased: false, usedAt: 0 };
+    const state: SlotState = { buffer, holder: memory, users: new Set(), needBytes: bytes, leased: false, usedAt: 0 };
     this.#states.set(state, state);
-    this.#take(memory, state);
+    this.#take(memory, state, bytes);
     return state;
   }
 
-  #take(memory: ModelMemory, state: SlotState): void {
+  #take(memory: ModelMemory, state: SlotState, needBytes: number): void {
     state.leased = true;
+    state.needBytes = needBytes;
     state.users.add(memory);
     this.#uses += 1;
     state.usedAt = this.#uses;
