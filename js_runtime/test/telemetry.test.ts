@@ -429,7 +429,7 @@ describe("hud", () => {
       made.push(one);
       return one;
     };
-    const page: Pick<Document, "createElement"> = { createElement: make };
+    const page = { createElement: make };
     const hud = new Hud({ everyMs: 0, document: page });
     for (const event of events) hud.observe(event);
     return Object.fromEntries(made.map(({ className, textContent }) => [className, textContent]));
