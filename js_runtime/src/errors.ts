@@ -9,6 +9,8 @@ export type ErrorCode =
   | "limits"
   | "features"
   | "not-admitted"
+  | "self-test"
+  | "crashed"
   | "fetch"
   | "html-answer"
   | "zip-invalid"
