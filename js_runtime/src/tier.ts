@@ -30,6 +30,8 @@ export interface Needs {
 /** Programs left after the policy; more than one means: measure. `reasons` say why the others went. */
 export interface Shortlist {
   readonly candidates: readonly Program[];
+  /** All that could run. */
+  readonly fitting: readonly Program[];
   readonly reasons: readonly string[];
 }
 
@@ -47,6 +49,12 @@ export function describeAdapter(info: Partial<GPUAdapterInfo>): AdapterInfo {
   };
   const names = [identity.vendor, identity.architecture, identity.device, identity.description].join(" ");
   return { ...identity, isCpu: identity.isFallbackAdapter || SOFTWARE.test(names) };
+}
+
+/** What results on an adapter depend on besides the package: the adapter, its driver, and the browser. */
+export function environmentKey({ vendor, architecture, device, description }: AdapterInfo): string {
+  const browser = (globalThis.navigator as Partial<Navigator> | undefined)?.userAgent ?? "";
+  return [vendor, architecture, device, description, browser].join("/");
 }
 
 /** Features and limits that a program needs: those of its tier, and those that its buffers imply. */
@@ -99,7 +107,14 @@ export function shortlist(
     return false;
   });
   if (fitting.length === 0) throw refusal(shortfalls);
-  if (wantedTier !== undefined) return { candidates: fitting.slice(0, 1), reasons: [`${wantedTier}: asked for`] };
+  if (wantedTier !== undefined) return { candidates: fitting, fitting, reasons: [`${wantedTier}: asked for`] };
+  const preferred = prefer(fitting, adapter);
+  return { ...preferred, fitting, reasons: [...reasons, ...preferred.reasons] };
+}
+
+/** The programs that are worth measuring on a kind of adapter. */
+export function prefer(fitting: readonly Program[], adapter: AdapterInfo): Omit<Shortlist, "fitting"> {
+  const reasons: string[] = [];
   const candidates = adapter.isCpu ? preferRegisters(fitting, reasons) : preferFloat16(fitting, reasons);
   if (candidates.length === 1) reasons.push(`${candidates[0]?.tier ?? ""}: the only program left`);
   return { candidates, reasons };

@@ -7,7 +7,7 @@ import { join, relative } from "node:path";
 
 import { expect } from "vitest";
 
-import type { Manifest } from "../src/generated/manifest.js";
+import type { GoldenInput, Manifest } from "../src/generated/manifest.js";
 import type { Feeds, Outputs } from "../src/index.js";
 
 const FOLDER = join(import.meta.dirname, "..", "..", "tests", "golden");
@@ -16,6 +16,11 @@ const PACKAGE = join(FOLDER, "package");
 interface Reference {
   readonly feeds: { readonly x: number[][]; readonly gain: number; readonly offset: number[] };
   readonly outputs: { readonly y: number[][]; readonly z: number[] };
+  readonly golden_feeds: readonly (GoldenInput & {
+    readonly dtype: DType;
+    readonly stream: number;
+    readonly bytes: string;
+  })[];
 }
 
 /** Feeds and what ONNX Runtime's CPU provider answers on the package's model. */

@@ -19,6 +19,11 @@ export const GPU_RATES: Rates = { flopsPerMs: 3e8, bytesPerMs: 2e7, overheadMs: 
 /** A software adapter on a few cores. */
 export const CPU_RATES: Rates = { flopsPerMs: 2e7, bytesPerMs: 4e6, overheadMs: 0.03 };
 
+/** Milliseconds by the roofline, as `webinfer/cost.py` predicts them. */
+export function priorMs({ flops, bytes }: DispatchWork, rates: Rates): number {
+  return rates.overheadMs + Math.max(flops / rates.flopsPerMs, bytes / rates.bytesPerMs);
+}
+
 /** A part of a dispatch: `share` of the workgroups that it has at the largest sizes. */
 export interface Share {
   readonly dispatch: number;
@@ -51,10 +56,7 @@ export class CostModel {
   #samples = 0;
 
   constructor(work: readonly DispatchWork[], rates: Rates) {
-    this.#prior = Float64Array.from(
-      work,
-      ({ flops, bytes }) => rates.overheadMs + Math.max(flops / rates.flopsPerMs, bytes / rates.bytesPerMs),
-    );
+    this.#prior = Float64Array.from(work, (dispatch) => priorMs(dispatch, rates));
     this.#learned = new Float64Array(work.length).fill(NaN);
   }
 
