@@ -42,7 +42,7 @@ export async function session(location) {
   const model = await load(location, options);
   const { delivery } = model.info;
   const whole = await read(await model.run(feeds));
-  await model.prepareSlices(1);
+  await model.prepareSlices({ budgetMs: 1 });
   const scheduler = new FrameScheduler(model.device, { budgetMs: 1, telemetry });
   const urgent = scheduler.add(model.start(feeds), { priority: 1, deadlineMs: 5000 });
   const cancelled = scheduler.add(model.start(feeds));
@@ -77,7 +77,7 @@ export async function render(canvas) {
   const { device } = model;
   const context = canvas.getContext("webgpu");
   context.configure({ device, format: "rgba8unorm", usage: GPUTextureUsage.RENDER_ATTACHMENT });
-  await model.prepareSlices(1);
+  await model.prepareSlices({ budgetMs: 1 });
   const scheduler = new FrameScheduler(device, { budgetMs: 1 });
   const job = scheduler.add(model.start(feeds));
   let frames = 0;

@@ -61,7 +61,7 @@ async function loadOwn({ package: path, feeds, tier, budgetMs }) {
   const telemetry = { emit: (event) => (event.type === "slice" || event.type === "frame") && slices.push(event) };
   const model = await load(path, { device, tier: tier ?? undefined, telemetry });
   await model.run(inputs);
-  await model.prepareSlices(budgetMs);
+  await model.prepareSlices({ budgetMs });
   models.webinfer = (ms) => {
     slices.length = 0;
     const scheduler = new FrameScheduler(device, { budgetMs: ms, telemetry });

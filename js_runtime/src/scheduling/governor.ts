@@ -18,6 +18,8 @@ export interface GovernorOptions {
 const LATE = 1.2;
 /** Longer gaps are no frames: the tab was hidden or the game paused. */
 const GAP_MS = 1000;
+/** The smallest budget, as a share of the one at the start. */
+export const FLOOR = 1 / 8;
 const DOWN = 0.75;
 /** Budget regained per frame on time, of the largest one: a second at 60 Hz for all of it. */
 const UP = 1 / 60;
@@ -49,7 +51,7 @@ export class Governor {
 
   constructor(options: GovernorOptions) {
     this.#max = options.maxBudgetMs ?? options.budgetMs;
-    this.#min = Math.min(options.minBudgetMs ?? options.budgetMs / 8, this.#max);
+    this.#min = Math.min(options.minBudgetMs ?? options.budgetMs * FLOOR, this.#max);
     this.#budget = Math.min(Math.max(options.budgetMs, this.#min), this.#max);
     this.#fixedTarget = options.targetFrameMs;
     this.#target = options.targetFrameMs;
