@@ -2,8 +2,10 @@
 
 import type { FrameScheduler, Model, Outputs, RunTensor } from "@webinfer/runtime";
 
+const QUERY = new URLSearchParams(location.search);
+
 /** `?package=` names another package that makes an image from noise. */
-export const PACKAGE_URL = new URLSearchParams(location.search).get("package") ?? "../landscape.webinfer/";
+export const PACKAGE_URL = QUERY.get("package") ?? "../landscape.webinfer/";
 
 /** Height of the land in the scene, where the land is 2 wide. */
 export const RELIEF = 0.35;
@@ -35,6 +37,11 @@ fn landLight(land: vec4f) -> vec3f {
   let sun = max(dot(land.xyz, normalize(vec3f(0.6, 0.5, 0.3))), 0.0);
   return pow(landColour(land) * (vec3f(1.8, 1.6, 1.3) * sun + vec3f(0.42, 0.48, 0.58)), vec3f(1.0 / 2.2));
 }`;
+
+/** Of GPU time: `?budget=`, else 4; a CPU in the GPU's place takes long for a frame, inference gets its share of that. */
+export function frameBudgetMs(model: Model): number {
+  return Number(QUERY.get("budget") ?? (model.info.adapter.isCpu ? 40 : 4));
+}
 
 const SCALARS: Readonly<Record<string, number>> = { roughness: 0.55, sigma: 80, difficulty: 50 };
 
@@ -93,6 +100,10 @@ export class Generator {
     if (counter !== null) {
       counter.textContent = `frame ${String(this.#frames)} · landscape ${String(this.#runs)} · ${this.#model.info.tier}`;
     }
+  }
+
+  get device(): GPUDevice {
+    return this.#model.device;
   }
 
   get counts(): { readonly frames: number; readonly runs: number } {

@@ -12,7 +12,7 @@ import { Vector3 } from "@babylonjs/core/Maths/math.vector.js";
 import { CreateGround } from "@babylonjs/core/Meshes/Builders/groundBuilder.js";
 import { Scene } from "@babylonjs/core/scene.js";
 
-import { COLOUR_WGSL, Generator, LAND_WGSL, LIGHT_WGSL, PACKAGE_URL, RELIEF } from "../landscape.js";
+import { COLOUR_WGSL, frameBudgetMs, Generator, LAND_WGSL, LIGHT_WGSL, PACKAGE_URL, RELIEF } from "../landscape.js";
 
 const VERTEX = `
 attribute position: vec3f;
@@ -44,8 +44,9 @@ const engine = new WebGPUEngine(canvas, engineOptions(await requirements(source)
 await engine.initAsync();
 const bridge = new BabylonBridge(engine, { BaseTexture });
 const model = await load(source, { device: bridge.device, recover: bridge.recover });
-await model.prepareSlices({ budgetMs: 4 });
-const scheduler = new FrameScheduler(bridge.device, { budgetMs: 4, minBudgetMs: 1 });
+const budgetMs = frameBudgetMs(model);
+await model.prepareSlices({ budgetMs });
+const scheduler = new FrameScheduler(bridge.device, { budgetMs });
 const generator = new Generator(model);
 
 const scene = new Scene(engine);

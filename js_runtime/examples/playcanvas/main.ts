@@ -21,7 +21,7 @@ import {
   Vec2,
 } from "playcanvas";
 
-import { COLOUR_WGSL, Generator, LAND_WGSL, LIGHT_WGSL, PACKAGE_URL, RELIEF } from "../landscape.js";
+import { COLOUR_WGSL, frameBudgetMs, Generator, LAND_WGSL, LIGHT_WGSL, PACKAGE_URL, RELIEF } from "../landscape.js";
 
 const VERTEX = `
 attribute vertex_position: vec3f;
@@ -62,8 +62,9 @@ app.setCanvasResolution(RESOLUTION_AUTO);
 
 const bridge = new PlayCanvasBridge(app, { Texture });
 const model = await load(source, { device: bridge.device, recover: bridge.recover });
-await model.prepareSlices({ budgetMs: 4 });
-const scheduler = new FrameScheduler(bridge.device, { budgetMs: 4, minBudgetMs: 1 });
+const budgetMs = frameBudgetMs(model);
+await model.prepareSlices({ budgetMs });
+const scheduler = new FrameScheduler(bridge.device, { budgetMs });
 const generator = new Generator(model);
 
 const material = new ShaderMaterial({

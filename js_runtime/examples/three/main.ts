@@ -18,7 +18,7 @@ import {
 } from "three/webgpu";
 import { positionGeometry, texture, transformNormalToView, varying, vec3, wgslFn } from "three/tsl";
 
-import { COLOUR_WGSL, Generator, LAND_WGSL, PACKAGE_URL, RELIEF } from "../landscape.js";
+import { COLOUR_WGSL, frameBudgetMs, Generator, LAND_WGSL, PACKAGE_URL, RELIEF } from "../landscape.js";
 
 const canvas = document.querySelector("canvas") ?? undefined;
 const source = await Package.open(PACKAGE_URL);
@@ -26,8 +26,9 @@ const renderer = new WebGPURenderer(rendererParameters(await requirements(source
 await renderer.init();
 const bridge = new ThreeBridge(renderer, { ExternalTexture });
 const model = await load(source, { device: bridge.device });
-await model.prepareSlices({ budgetMs: 4 });
-const scheduler = new FrameScheduler(bridge.device, { budgetMs: 4, minBudgetMs: 1 });
+const budgetMs = frameBudgetMs(model);
+await model.prepareSlices({ budgetMs });
+const scheduler = new FrameScheduler(bridge.device, { budgetMs });
 const generator = new Generator(model);
 
 const backend = renderer.backend as unknown as { get(texture: unknown): { texture: GPUTexture } };
