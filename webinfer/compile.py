@@ -247,7 +247,7 @@ def compile_model(
     lowered = {tier.id: lower(model, tier) for tier in tiers}
     files, weights = shard_weights(_weights(model, lowered.values()))
     programs = [
-        plan(program, tier, weights, predictions(program.dispatches, tier.precision))
+        plan(program, tier, weights, predictions(program.dispatches, tier.arithmetic))
         for tier, program in zip(tiers, lowered.values(), strict=True)
     ]
     kernels: dict[str, Kernel] = {}

@@ -78,9 +78,9 @@ class Cost:
     bound: Bound
 
 
-def predict(dispatches: Iterable[Dispatch], sku: Sku, precision: Literal["fp32", "fp16"]) -> Cost:
+def predict(dispatches: Iterable[Dispatch], sku: Sku, arithmetic: Literal["fp32", "fp16"]) -> Cost:
     """Cost of running `dispatches` one after the other on `sku`."""
-    peak = sku.f16_gflops if precision == "fp16" else sku.f32_gflops
+    peak = sku.f16_gflops if arithmetic == "fp16" else sku.f32_gflops
     spent: dict[Bound, float] = {"compute": 0.0, "memory": 0.0, "dispatch": 0.0}
     for dispatch in dispatches:
         compute = dispatch.flops / (peak * sku.compute_efficiency * 1e6)
@@ -90,6 +90,6 @@ def predict(dispatches: Iterable[Dispatch], sku: Sku, precision: Literal["fp32",
     return Cost(sum(spent.values()), max(spent, key=lambda bound: spent[bound]))
 
 
-def predictions(dispatches: Sequence[Dispatch], precision: Literal["fp32", "fp16"]) -> dict[str, float]:
+def predictions(dispatches: Sequence[Dispatch], arithmetic: Literal["fp32", "fp16"]) -> dict[str, float]:
     """Predicted milliseconds per SKU of running `dispatches` one after the other, to three digits."""
-    return {s.id: float(f"{predict(dispatches, s, precision).ms:.3g}") for s in all_skus().values()}
+    return {s.id: float(f"{predict(dispatches, s, arithmetic).ms:.3g}") for s in all_skus().values()}

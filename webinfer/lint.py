@@ -103,11 +103,11 @@ class _Run:
 
     def cost(self, node: str) -> Cost:
         """Of one node; nothing where it is not in this tier's graph."""
-        return predict(self.work.get(node, ()), self.sku, self.tier.precision)
+        return predict(self.work.get(node, ()), self.sku, self.tier.arithmetic)
 
     def total(self) -> float:
         """Milliseconds of the whole model."""
-        return predict((d for own in self.work.values() for d in own), self.sku, self.tier.precision).ms
+        return predict((d for own in self.work.values() for d in own), self.sku, self.tier.arithmetic).ms
 
 
 def lint(source: Path, target: str, *, precision: str, dims: Mapping[str, int | Symbol]) -> ModelLint:

@@ -31,6 +31,11 @@ class Tier(BaseModel):
     tiling: Literal["register", "workgroup"]
     requires: Requirements
 
+    @property
+    def arithmetic(self) -> Literal["fp32", "fp16"]:
+        """What kernels compute with, whatever they store."""
+        return "fp16" if self.f16 == "arithmetic" else "fp32"
+
     def limit(self, name: str) -> int:
         """The limit that kernels of this tier may use, in the unit of WebGPU's GPUSupportedLimits."""
         return self.requires.limits[name]

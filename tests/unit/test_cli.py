@@ -180,6 +180,9 @@ def test_inspect_holds_what_programs_read(package: Path, capsys: pytest.CaptureF
     for component, declared in zip(document["components"], manifest.components, strict=True):
         for tier, program in zip(component["tiers"], declared.programs, strict=True):
             assert tier["tier"] == program.tier
+            assert tier["rank"] == program.rank
+            assert tier["predicted_ms"] == program.predicted_ms
+            assert tier["predicted_ms"].keys() == document["skus"].keys()
             assert tier["dispatches"] == len(program.dispatches)
             assert tier["activation_peak_bytes"] == program.plan.activation_peak_bytes
             assert tier["activation_lower_bound_bytes"] == program.plan.activation_lower_bound_bytes
@@ -190,6 +193,7 @@ def test_inspect_holds_what_programs_read(package: Path, capsys: pytest.CaptureF
     assert call("inspect", package) == 0
     text = capsys.readouterr().out
     assert all(kernel.name in text for kernel in manifest.kernels)
+    assert all(sku.name in text for sku in manifest.skus)
 
 
 def test_devices_and_doctor_print_documents(capsys: pytest.CaptureFixture[str]) -> None:

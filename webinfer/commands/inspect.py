@@ -21,6 +21,7 @@ def inspect(folder: Path, top: int, as_json: bool) -> None:
             "constraints": [k.text for k in c.constraints],
             "inputs": [i.model_dump() for i in c.inputs],
             "outputs": [o.model_dump() for o in c.outputs],
+            "golden": None if c.golden is None else {"values": len(c.golden.values), "file": c.golden.file},
             "tiers": [_program(p, package_bytes) for p in c.programs],
         }
         for c in package.components
@@ -31,6 +32,7 @@ def inspect(folder: Path, top: int, as_json: bool) -> None:
         "format_version": package.format_version,
         "package_bytes": package_bytes,
         "components": components,
+        "skus": {s.id: s.model_dump() for s in package.skus},
         "quality": {k: q.model_dump() for k, q in package.quality.items()},
         "provenance": package.provenance.model_dump(),
     }
@@ -49,6 +51,10 @@ def _program(program: Program, package_bytes: int) -> dict[str, Any]:
     plan = program.plan
     return {
         "tier": program.tier,
+        "description": program.description,
+        "rank": program.rank,
+        "requires": program.requires.model_dump(),
+        "predicted_ms": program.predicted_ms,
         "precision": program.precision,
         "dispatches": len(program.dispatches),
         "prepare_dispatches": len(program.prepare),
@@ -101,6 +107,17 @@ def _text(package: Manifest, package_bytes: int, components: list[dict[str, Any]
                 ],
             )
         )
+        ladder = sorted(component["tiers"], key=lambda t: t["rank"])
+        lines += [
+            "tiers, those first that ask least of an adapter",
+            *(f"  {t['tier']}: {t['description']}{_features(t['requires'])}" for t in ladder),
+            "",
+            "predicted ms of a run (roofline, not a measurement)",
+            table(
+                ["SKU", *(t["tier"] for t in component["tiers"])],
+                [[s.name, *(t["predicted_ms"].get(s.id, "") for t in component["tiers"])] for s in package.skus],
+            ),
+        ]
         for t in component["tiers"]:
             lines.append(f"{t['tier']}: the {min(top, len(t['kernels']))} kernels with the most FLOPs")
             lines.append(
@@ -113,6 +130,10 @@ def _text(package: Manifest, package_bytes: int, components: list[dict[str, Any]
                 )
             )
     return "\n".join(lines)
+
+
+def _features(requires: dict[str, Any]) -> str:
+    return f" (needs {', '.join(requires['features'])})" if requires["features"] else ""
 
 
 def _signature(component: Component) -> list[str]:
