@@ -5,7 +5,17 @@ const USERS = "^src/(adapters/|host/|page/|telemetry/(?!events\\.ts))";
 
 /** The layers of the core, lowest first: a module may import only from earlier rows and from its own. */
 const LAYERS = [
-  ["errors", "telemetry/events", "webgpu_flags", "generated/.*", "scheduling/.*"],
+  [
+    "errors",
+    "diagnosis",
+    "scopes",
+    "task",
+    "visibility",
+    "telemetry/events",
+    "webgpu_flags",
+    "generated/.*",
+    "scheduling/.*",
+  ],
   ["digest", "incoming_file", "download", "store", "zip"],
   ["content_store", "source"],
   ["tensor", "expressions"],
@@ -22,7 +32,9 @@ const LAYERS = [
   ["job"],
   ["model", "scheduler"],
   ["residence"],
-  ["capture"],
+  ["capture", "recovery", "diagnose", "steps"],
+  ["settle"],
+  ["home"],
   ["gpu_model"],
   ["backend", "fallback/.*"],
   ["load", "requirements"],

@@ -1,19 +1,20 @@
 // Measures the heaviest node of several programs on the device itself, to choose between their kernels.
 
-import { checked, UniformBlock, workgroupsOf, type BoundDispatch } from "./executor.js";
+import { UniformBlock, workgroupsOf, type BoundDispatch } from "./executor.js";
 import type { Sizes } from "./expressions.js";
 import type { Dispatch, Kernel, Program } from "./generated/manifest.js";
 import type { ModelMemory } from "./memory.js";
 import type { CompiledKernel, Pipelines } from "./pipelines.js";
 import { poolOf } from "./pool.js";
+import { contest } from "./scheduling/contest.js";
+import { checked } from "./scopes.js";
 import { timeTogether } from "./timing.js";
 
-/** Work per timed submit: well above the cost of waiting for one. */
-const TARGET_MS = 10;
+/** GPU time that a calibration may take in all. */
+const BUDGET_MS = 50;
 const MAX_REPEATS = 32;
-const ROUNDS = 3;
 
-/** What was measured: best time of the node per program, in the order of the programs. */
+/** What was measured: milliseconds of the node per program, in the order of the programs. */
 export interface Calibration {
   readonly node: string;
   readonly milliseconds: readonly number[];
@@ -34,7 +35,7 @@ export function heaviestNode(programs: readonly Program[]): string | undefined {
   return best;
 }
 
-/** Time `node` in each program, rounds interleaved so that other load hits all alike. */
+/** Time `node` in each program, on some of its workgroups where the whole would take too long. */
 export async function calibrate(
   device: GPUDevice,
   programs: readonly Program[],
@@ -54,24 +55,44 @@ export async function calibrate(
       work.push(await checked(device, `measurement of ${node}`, bind));
     }
     await memory.settle();
-    const plans: { readonly bound: readonly BoundDispatch[]; readonly repeats: number }[] = [];
-    for (const bound of work) {
-      // The first run compiles shaders on some drivers, so it is not timed.
-      await timeTogether(device, memory, bound, 1);
-      const once = await timeTogether(device, memory, bound, 1);
-      plans.push({ bound, repeats: Math.min(MAX_REPEATS, Math.max(1, Math.ceil(TARGET_MS / once))) });
-    }
-    const milliseconds = plans.map(() => Infinity);
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [index, { bound, repeats }] of plans.entries()) {
-        const each = (await timeTogether(device, memory, bound, repeats)) / repeats;
-        milliseconds[index] = Math.min(milliseconds[index] ?? Infinity, each);
-      }
-    }
+    // Several drivers compile a shader only at its first dispatch.
+    for (const dispatches of work) await timeTogether(device, memory, portion(dispatches, 0).dispatches, 1);
+    const milliseconds = await contest(
+      work.length,
+      async (index, wanted) => {
+        const { dispatches, share } = portion(work[index] ?? [], wanted);
+        const repeats = Math.min(MAX_REPEATS, Math.max(1, Math.floor(wanted)));
+        return { ms: await timeTogether(device, memory, dispatches, repeats), amount: share * repeats };
+      },
+      BUDGET_MS,
+    );
     return { node, milliseconds };
   } finally {
     pool.close(memory);
   }
+}
+
+/** The first workgroups of dispatches, about `wanted` of all, at least one; `share` is what it came to. */
+export function portion(
+  dispatches: readonly BoundDispatch[],
+  wanted: number,
+): { readonly dispatches: readonly BoundDispatch[]; readonly share: number } {
+  let all = 0;
+  let kept = 0;
+  const parts = dispatches.map((dispatch) => {
+    const workgroups: [number, number, number] = [...dispatch.workgroups];
+    const total = workgroups[0] * workgroups[1] * workgroups[2];
+    let excess = Math.max(1, Math.min(total, 1 / wanted));
+    for (const axis of [2, 1, 0] as const) {
+      const count = workgroups[axis];
+      workgroups[axis] = Math.ceil(count / excess);
+      excess = Math.max(1, (excess * workgroups[axis]) / count);
+    }
+    all += total;
+    kept += workgroups[0] * workgroups[1] * workgroups[2];
+    return { ...dispatch, workgroups };
+  });
+  return { dispatches: parts, share: all === 0 ? 1 : kept / all };
 }
 
 function bindScratch(

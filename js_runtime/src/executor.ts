@@ -1,5 +1,6 @@
 // Replays the dispatches of one program: derived from (program, device, kernels), and dropped as a whole.
 
+import type { KernelTrail } from "./diagnosis.js";
 import { GpuError } from "./errors.js";
 import type { Extent, Sizes } from "./expressions.js";
 import type { Dispatch, Kernel, Program, Span } from "./generated/manifest.js";
@@ -7,6 +8,7 @@ import { bufferBytes, type ModelMemory } from "./memory.js";
 import type { CompiledKernel } from "./pipelines.js";
 import type { DevicePool } from "./pool.js";
 import type { Slot } from "./slots.js";
+import { checked } from "./scopes.js";
 import { padded } from "./tensor.js";
 
 /** A dispatch with its resources bound, ready to be encoded. */
@@ -36,22 +38,6 @@ export function encodePass(
   pass.end();
 }
 
-/** Run `work` under a validation scope; the promise rejects with "validation" when the GPU refused any of it. */
-export async function checked<T>(device: GPUDevice, what: string, work: () => T): Promise<T> {
-  device.pushErrorScope("validation");
-  let result: T;
-  let scope: Promise<GPUError | null>;
-  try {
-    result = work();
-  } finally {
-    // Popped in the same turn: scopes are a stack that the game's own code uses too.
-    scope = device.popErrorScope();
-  }
-  const error = await scope;
-  if (error !== null) throw new GpuError("validation", `${what}: ${error.message}`);
-  return result;
-}
-
 /** Activation buffers, and the dispatches once they are bound to them. */
 interface Arrangement {
   readonly slots: readonly Slot[];
@@ -67,6 +53,8 @@ const MAX_ARRANGEMENTS = 8;
  */
 export class Executor {
   readonly program: Program;
+  /** Notes what is encoded. */
+  readonly trail: KernelTrail;
   readonly #pool: DevicePool;
   readonly #device: GPUDevice;
   readonly #memory: ModelMemory;
@@ -90,7 +78,9 @@ export class Executor {
     program: Program,
     kernels: ReadonlyMap<string, Kernel>,
     sizes: Sizes,
+    trail: KernelTrail,
   ) {
+    this.trail = trail;
     this.#sizes = sizes;
     this.#changes = sizes.changes;
     this.program = program;
@@ -204,15 +194,16 @@ export class Executor {
   /** Dispatch one workgroup of every kernel: several drivers compile a shader only at its first dispatch. */
   async warmUp(): Promise<void> {
     const first = new Map(this.dispatches.map((dispatch) => [dispatch.kernel, dispatch]));
-    await checked(this.#device, "warm-up", () => {
-      const encoder = this.#device.createCommandEncoder({ label: "webinfer warm-up" });
-      encodePass(
-        encoder,
-        [...first.values()].map((dispatch) => ({ ...dispatch, workgroups: [1, 1, 1] })),
-      );
-      this.#device.queue.submit([encoder.finish()]);
-    });
-    await this.#device.queue.onSubmittedWorkDone();
+    // One at a time: each may take seconds, and a renderer gets its turn in between.
+    for (const dispatch of first.values()) {
+      this.trail.note(dispatch.kernel);
+      await checked(this.#device, "warm-up", () => {
+        const encoder = this.#device.createCommandEncoder({ label: "webinfer warm-up" });
+        encodePass(encoder, [{ ...dispatch, workgroups: [1, 1, 1] }]);
+        this.#device.queue.submit([encoder.finish()]);
+      });
+      await this.#device.queue.onSubmittedWorkDone();
+    }
   }
 
   #size(index: number): number {

@@ -1,14 +1,16 @@
 // A model on WebGPU: its runs take turns, each on the residence that it has then.
 
 import { capture } from "./capture.js";
-import { DeviceError, GpuError, InputError, StoppedError, WebinferError } from "./errors.js";
+import { InputError, StoppedError, WebinferError } from "./errors.js";
 import { Sizes } from "./expressions.js";
 import type { Feeds } from "./feeds.js";
 import type { SymbolBounds } from "./generated/manifest.js";
-import { Job } from "./job.js";
+import { Home } from "./home.js";
+import { Job, type Course } from "./job.js";
 import type { MemoryUse } from "./memory.js";
 import type {
   CapturedTensor,
+  FeedSource,
   LoadTimings,
   Model,
   ModelInfo,
@@ -16,22 +18,26 @@ import type {
   OutputTensor,
   RunTensor,
   StartOptions,
+  StepsOptions,
   TensorInfo,
 } from "./model.js";
 import { poolOf } from "./pool.js";
 import { encodeRead, finishRead, type TensorRange } from "./readback.js";
-import { install, type Assets, type Placement, type Residence } from "./residence.js";
+import type { Recovery } from "./recovery.js";
+import type { Assets, Placement, Residence } from "./residence.js";
+import { checked, watch } from "./scopes.js";
+import type { Settled } from "./settle.js";
+import { Steps } from "./steps.js";
+import { nextTask } from "./task.js";
 import { elementCount, toArray } from "./tensor.js";
 import { profile, type Profile } from "./timing.js";
 
 export interface GpuModelParts {
   readonly assets: Assets;
-  readonly placement: Placement;
-  /** The first one, in `placement`. */
-  readonly residence: Residence;
-  readonly ownsDevice: boolean;
-  /** Why the program was chosen. */
-  readonly reasons: readonly string[];
+  readonly settled: Settled;
+  readonly recovery: Recovery;
+  /** Settle anew, on the given device or one of its own. */
+  readonly settle: (device: GPUDevice | undefined, signal: AbortSignal) => Promise<Settled>;
   readonly timings: LoadTimings;
 }
 
@@ -41,49 +47,40 @@ const MAX_SUBMITS_IN_FLIGHT = 2;
 /** Predicted time of one submit of `run`: the page's own work waits no longer than that. */
 const MAX_SUBMIT_MS = 100;
 
-/** Made by `load`. Holds at most one residence, and makes another where a run finds none. */
+/** Made by `load`. */
 export class GpuModel implements Model {
-  readonly info: ModelInfo;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
   readonly symbols: Readonly<Record<string, SymbolBounds>>;
   readonly #assets: Assets;
-  readonly #placement: Placement;
-  readonly #ownsDevice: boolean;
+  readonly #timings: LoadTimings;
+  readonly #home: Home;
   readonly #inFlight: Promise<unknown>[] = [];
-  /** Ends what waits for room or for weights when the model is disposed. */
-  readonly #stop = new AbortController();
-  #residence: Residence | undefined;
-  /** Was evicted, and keeps the outputs of the last run. */
-  #evicted: Residence | undefined;
   #active: Job<Outputs> | undefined;
+  #jobs = 0;
   #tail: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #generation = 0;
-  #disposed = false;
-  #lost: GPUDeviceLostInfo | undefined;
 
-  constructor(parts: GpuModelParts) {
-    const { assets, placement, residence } = parts;
+  constructor({ assets, settled, recovery, settle, timings }: GpuModelParts) {
     this.#assets = assets;
-    this.#placement = placement;
-    this.#settle(residence);
-    this.#ownsDevice = parts.ownsDevice;
-    this.info = describe(parts);
+    this.#timings = timings;
     this.inputs = assets.component.inputs;
     this.outputs = assets.component.outputs;
     this.symbols = assets.component.symbols;
-    this.#reportMemory();
-    // Weak: a game's device outlives its models.
-    const self = new WeakRef(this);
-    void placement.device.lost.then((info) => {
-      const model = self.deref();
-      if (model !== undefined) model.#lose(info);
+    this.#home = new Home(assets, settled, recovery, settle, {
+      occupied: () => ({ jobs: this.#jobs, progress: this.#active?.progress }),
+      interrupt: (loss) => this.#active?.interrupt(loss),
     });
+    this.#reportMemory();
+  }
+
+  get info(): ModelInfo {
+    return describe(this.#assets, this.#home.placement, this.#timings);
   }
 
   get device(): GPUDevice {
-    return this.#placement.device;
+    return this.#home.placement.device;
   }
 
   inputsAt(values: Readonly<Record<string, number>>): readonly RunTensor[] {
@@ -92,28 +89,83 @@ export class GpuModel implements Model {
     return this.inputs.map((input) => ({ ...input, shape: sizes.shapeOf(input.shape) }));
   }
 
-  async run(feeds: Feeds): Promise<Outputs> {
-    const job = this.start(feeds);
-    await job.started;
-    while (job.state === "running") {
-      if (this.#inFlight.length >= MAX_SUBMITS_IN_FLIGHT) await this.#inFlight.shift();
-      this.#inFlight.push(job.step({ budgetMs: MAX_SUBMIT_MS, divideAboveMs: Infinity }).finished);
-    }
-    return job.done;
+  run(feeds: FeedSource): Promise<Outputs> {
+    return this.#job(this.#runs(feeds), {}, 1, true).done;
   }
 
-  start(feeds: Feeds, { signal }: StartOptions = {}): Job<Outputs> {
-    const job = new Job<Outputs>(this.#placement.program.dispatches.length, (self) =>
+  start(feeds: FeedSource, options: StartOptions = {}): Job<Outputs> {
+    return this.#job(this.#runs(feeds), options, 1, false);
+  }
+
+  startSteps(options: StepsOptions): Job<Outputs> {
+    const steps = new Steps(this.#assets.component, options);
+    const course = (residence: Residence): Course => steps.course(residence, this.#overwrite);
+    return this.#job(course, options, options.steps, false);
+  }
+
+  prepareSlices({ budgetMs }: { readonly budgetMs: number }): Promise<void> {
+    return this.#exclusive(async (residence) => {
+      this.#overwrite();
+      await residence.slicer.prepare(budgetMs);
+      residence.saveCosts();
+    });
+  }
+
+  profile(feeds: FeedSource): Promise<Profile> {
+    const ask = this.#asker(feeds);
+    return this.#exclusive(async (residence) => {
+      await this.#submitInputs(residence, ask(residence));
+      return profile(residence.device, residence.memory, residence.executor.dispatches);
+    });
+  }
+
+  capture(feeds: FeedSource, names: readonly string[]): Promise<readonly CapturedTensor[]> {
+    const ask = this.#asker(feeds);
+    return this.#exclusive(async (residence) => {
+      await this.#submitInputs(residence, ask(residence));
+      return capture(residence, names);
+    });
+  }
+
+  memory(): MemoryUse {
+    return poolOf(this.device).useOf(this.#assets);
+  }
+
+  dispose(): void {
+    if (this.#home.end?.code === "disposed") return;
+    const end = this.#home.dispose();
+    this.#active?.fail(end);
+  }
+
+  /** One run of `feeds`. */
+  #runs(feeds: FeedSource): (residence: Residence) => Course {
+    const ask = this.#asker(feeds);
+    return (residence) => {
+      const admitted = residence.admit(ask(residence));
+      const begin = (encoder: GPUCommandEncoder): void => {
+        this.#overwrite();
+        residence.writeInputs(encoder, admitted);
+      };
+      return { slicer: residence.slicer, steps: 1, first: 0, begin, advance: () => undefined };
+    };
+  }
+
+  /** What a job does on whichever residence it has its turn; `whole`: nobody else submits its slices. */
+  #job(
+    course: (residence: Residence) => Course,
+    { signal }: StartOptions,
+    steps: number,
+    whole: boolean,
+  ): Job<Outputs> {
+    const of = this.#home.placement.program.dispatches.length * steps;
+    this.#jobs += 1;
+    const job = new Job<Outputs>(of, (self) =>
       this.#exclusive(async (residence) => {
         this.#active = self;
         try {
-          await self.perform(residence.slicer, () => {
-            const admitted = residence.admit(feeds);
-            return (encoder) => {
-              this.#overwrite();
-              residence.writeInputs(encoder, admitted);
-            };
-          });
+          const performed = self.perform(() => course(residence));
+          if (whole) void this.#submitWhole(self);
+          await performed;
         } finally {
           this.#active = undefined;
         }
@@ -127,6 +179,7 @@ export class GpuModel implements Model {
     const at = performance.now();
     const end = (cause?: unknown): void => {
       signal?.removeEventListener("abort", cancel);
+      this.#jobs -= 1;
       this.#reportJob(at, cause);
     };
     job.done.then(() => {
@@ -135,85 +188,46 @@ export class GpuModel implements Model {
     return job;
   }
 
-  prepareSlices({ budgetMs }: { readonly budgetMs: number }): Promise<void> {
-    return this.#exclusive(async (residence) => {
-      this.#overwrite();
-      await residence.slicer.prepare(budgetMs);
-      residence.saveCosts();
-    });
+  /** As fast as the GPU takes it. */
+  async #submitWhole(job: Job<Outputs>): Promise<void> {
+    await job.started;
+    while (job.state === "running") {
+      if (this.#inFlight.length >= MAX_SUBMITS_IN_FLIGHT) await this.#inFlight.shift();
+      this.#inFlight.push(job.step({ budgetMs: MAX_SUBMIT_MS, divideAboveMs: Infinity }).finished);
+    }
   }
 
-  profile(feeds: Feeds): Promise<Profile> {
-    return this.#exclusive(async (residence) => {
-      this.#submitInputs(residence, feeds);
-      return profile(residence.device, residence.memory, residence.executor.dispatches);
-    });
-  }
-
-  capture(feeds: Feeds, names: readonly string[]): Promise<readonly CapturedTensor[]> {
-    return this.#exclusive(async (residence) => {
-      this.#submitInputs(residence, feeds);
-      return capture(residence, names);
-    });
-  }
-
-  memory(): MemoryUse {
-    return poolOf(this.device).useOf(this.#assets);
-  }
-
-  dispose(): void {
-    if (this.#disposed) return;
-    this.#disposed = true;
-    this.#active?.fail(this.#unusable());
-    this.#stop.abort();
-    this.#residence?.dispose();
-    this.#evicted?.dispose();
-    if (this.#ownsDevice) this.device.destroy();
-  }
-
-  /** The model's residence, occupied: the one at hand, or a new one in the same place. For within a turn. */
-  async #resident(): Promise<Residence> {
-    const { signal } = this.#stop;
-    const present = this.#residence;
-    if (present !== undefined && (await present.occupy(signal))) return present;
-    this.#throwIfUnusable();
-    const residence = await install(this.#assets, this.#placement, { signal });
-    this.#settle(residence);
-    return residence;
-  }
-
-  #settle(residence: Residence): void {
-    this.#residence = residence;
-    residence.mayEvict(() => {
-      this.#residence = undefined;
-      this.#evicted?.dispose();
-      this.#evicted = residence;
-      residence.evict();
-    });
+  /** The feeds for a residence: of a device that was lost since they were given, nothing can be used. */
+  #asker(feeds: FeedSource): (residence: Residence) => Feeds {
+    if (typeof feeds === "function") return feeds;
+    const { device } = this;
+    return (residence) => {
+      if (residence.device === device) return feeds;
+      for (const [name, feed] of Object.entries(feeds)) {
+        if (ArrayBuffer.isView(feed) || !("buffer" in feed || "texture" in feed)) continue;
+        throw new InputError(
+          "input-lost",
+          `input ${name} lies on the device that was lost; give the feeds as a function, which is asked again`,
+        );
+      }
+      return feeds;
+    };
   }
 
   /** The outputs of the last run become stale. */
-  #overwrite(): void {
+  readonly #overwrite = (): void => {
     this.#generation += 1;
-    this.#evicted?.dispose();
-    this.#evicted = undefined;
-  }
+    this.#home.forget();
+  };
 
-  #submitInputs(residence: Residence, feeds: Feeds): void {
+  #submitInputs(residence: Residence, feeds: Feeds): Promise<void> {
     const admitted = residence.admit(feeds);
     this.#overwrite();
-    const encoder = residence.device.createCommandEncoder({ label: "webinfer inputs" });
-    residence.writeInputs(encoder, admitted);
-    residence.device.queue.submit([encoder.finish()]);
-  }
-
-  #lose(info: GPUDeviceLostInfo): void {
-    this.#lost = info;
-    this.#active?.fail(this.#unusable());
-    // Who disposes a model destroys its device on purpose.
-    if (this.#disposed) return;
-    const { reason } = info;
-    this.#assets.telemetry.emit({ type: "device-lost", at: performance.now(), model: this.info.name, reason });
+    return checked(residence.device, "inputs", () => {
+      const encoder = residence.device.createCommandEncoder({ label: "webinfer inputs" });
+      residence.writeInputs(encoder, admitted);
+      residence.device.queue.submit([encoder.finish()]);
+    });
   }
 
   #reportMemory(): void {
@@ -242,7 +256,8 @@ export class GpuModel implements Model {
       this.#assets.component.outputs.map(({ name, dtype, shape: extents }) => {
         const shape = residence.shapeOf(extents);
         const checkFresh = (): void => {
-          this.#throwIfUnusable();
+          this.#home.throwIfLost(residence);
+          this.#home.throwIfUnusable();
           if (generation !== this.#generation) {
             throw new InputError(
               "stale-output",
@@ -271,29 +286,28 @@ export class GpuModel implements Model {
     );
   }
 
-  async #read({ device, memory }: Residence, range: TensorRange): Promise<Uint8Array<ArrayBuffer>> {
-    const encoder = device.createCommandEncoder({ label: "webinfer read" });
-    const read = encodeRead(encoder, memory, range);
-    device.queue.submit([encoder.finish()]);
-    return this.#typed(() => finishRead(memory, read));
+  #read(residence: Residence, range: TensorRange): Promise<Uint8Array<ArrayBuffer>> {
+    const { device, memory } = residence;
+    return this.#home.look(residence, async () => {
+      const { result, verdict } = watch(device, "read", () => {
+        const encoder = device.createCommandEncoder({ label: "webinfer read" });
+        const read = encodeRead(encoder, memory, range);
+        device.queue.submit([encoder.finish()]);
+        return read;
+      });
+      const [bytes] = await Promise.all([finishRead(memory, result), verdict]);
+      return bytes;
+    });
   }
 
   /** Queue behind earlier calls. A call that had to wait starts in a new task, so that the earlier caller can read. */
   async #exclusive<T>(work: (residence: Residence) => Promise<T>): Promise<T> {
-    this.#throwIfUnusable();
+    this.#home.throwIfUnusable();
     const queued = this.#waiting > 0;
     this.#waiting += 1;
     const turn = this.#tail.then(async () => {
-      if (queued) await new Promise((resolve) => setTimeout(resolve, 0));
-      this.#throwIfUnusable();
-      return this.#typed(async () => {
-        const residence = await this.#resident();
-        try {
-          return await work(residence);
-        } finally {
-          residence.vacate();
-        }
-      });
+      if (queued) await nextTask();
+      return this.#home.work(work);
     });
     this.#tail = turn.then(
       () => undefined,
@@ -305,39 +319,10 @@ export class GpuModel implements Model {
       this.#waiting -= 1;
     }
   }
-
-  /** Run `work`; what fails because of a dispose or a lost device is reported as that. */
-  async #typed<T>(work: () => Promise<T>): Promise<T> {
-    let result: T;
-    try {
-      result = await work();
-    } catch (cause) {
-      this.#throwIfUnusable();
-      if (cause instanceof WebinferError) throw cause;
-      throw new GpuError("validation", cause instanceof Error ? cause.message : String(cause), { cause });
-    }
-    this.#throwIfUnusable();
-    return result;
-  }
-
-  #throwIfUnusable(): void {
-    const error = this.#unusable();
-    if (error !== undefined) throw error;
-  }
-
-  #unusable(): WebinferError | undefined {
-    if (this.#disposed) return new StoppedError("disposed", `model ${this.info.name} was disposed; load it again`);
-    if (this.#lost === undefined) return undefined;
-    return new DeviceError(
-      "device-lost",
-      `the GPU device was lost (${this.#lost.reason}: ${this.#lost.message}); dispose the model and load it again`,
-    );
-  }
 }
 
-function describe({ assets, placement, reasons, timings }: GpuModelParts): ModelInfo {
-  const { source, component } = assets;
-  const { adapter, program } = placement;
+function describe({ source, component }: Assets, placement: Placement, timings: LoadTimings): ModelInfo {
+  const { adapter, program, reasons } = placement;
   return {
     name: source.manifest.name,
     component: component.name,

@@ -20,7 +20,7 @@ export type { Extent } from "./expressions.js";
 export type { Feed, Feeds } from "./feeds.js";
 export { FORMAT_VERSION, type SymbolBounds } from "./generated/manifest.js";
 export type { Job, JobProgress, JobState, SliceOptions, Step } from "./job.js";
-export { load, type LoadOptions, type Progress } from "./load.js";
+export { load, type LoadOptions } from "./load.js";
 export type { BufferKind, MemoryUse } from "./memory.js";
 export type {
   CapturedTensor,
@@ -34,6 +34,7 @@ export type {
   TensorInfo,
 } from "./model.js";
 export { deviceMemory, type DeviceMemory, type DeviceUse, type ModelUse } from "./pool.js";
+export type { Progress } from "./settle.js";
 export type { PressureSource } from "./pressure.js";
 export {
   FrameScheduler,

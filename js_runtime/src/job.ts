@@ -1,11 +1,13 @@
-// One run of a model in slices: the caller says when and for how long, the job knows what comes next and when it ended.
+// One run of a model in slices, or several in a row: the caller says when and for how long, the job knows what comes next.
 
-import { GpuError, StoppedError } from "./errors.js";
+import { StoppedError } from "./errors.js";
+import { watch } from "./scopes.js";
 import { EMPTY_SLICE, type Slice, type Slicer } from "./slicer.js";
+import { nextTask } from "./task.js";
 
 /**
- * "queued": earlier runs of the model come first. "submitted": the GPU has all the work, the outcome is awaited. The last
- * three are final.
+ * "queued": earlier runs of the model come first, or the device was lost and the model moves to another. "submitted": the
+ * GPU has all the work, the outcome is awaited. The last three are final.
  */
 export type JobState = "queued" | "running" | "paused" | "submitted" | "done" | "cancelled" | "failed";
 
@@ -25,7 +27,7 @@ export interface Step extends Slice {
   readonly finished: Promise<void>;
 }
 
-/** How far a job is. */
+/** How far a job is. Begins again where the device is lost, at the last checkpoint of a job that has any. */
 export interface JobProgress {
   /** 0 to 1, by predicted time. */
   readonly fraction: number;
@@ -33,42 +35,55 @@ export interface JobProgress {
   readonly of: number;
 }
 
+/** What a job does on one device: runs of the program, and what comes before and between them. */
+export interface Course {
+  readonly slicer: Slicer;
+  /** Runs, and the first of them that is still to do. */
+  readonly steps: number;
+  readonly first: number;
+  /** Write the inputs of the first run, ahead of its first slice. */
+  readonly begin: (encoder: GPUCommandEncoder) => void;
+  /** Submit what brings in the inputs of a later run; all earlier work is in the queue. */
+  readonly advance: (step: number) => void;
+}
+
 const EMPTY_STEP: Step = { ...EMPTY_SLICE, finished: Promise.resolve() };
 
-/** Made by `Model.start`. Holds no GPU objects. */
+/** Made by `Model.start` and `Model.startSteps`. Holds no GPU objects while it is queued. */
 export class Job<Outputs> {
-  /** The outputs, valid like those of `run`; rejects with "aborted" when cancelled, else like `run`. */
+  /** The outputs, valid like those of `run`; rejects with "aborted" when cancelled, else like `run`. Settles once. */
   readonly done: Promise<Outputs>;
-  /** Resolves when the job can take slices, or ended before that; never rejects. */
-  readonly started: Promise<void>;
-  /** That of the residence on which the job has its turn. */
-  #slicer: Slicer | undefined;
   #state: Exclude<JobState, "paused"> = "queued";
   #paused = false;
-  #totalMs = 0;
+  #started: Promise<void>;
+  #onStart: () => void = () => undefined;
   #progress: JobProgress;
-  #begin: (encoder: GPUCommandEncoder) => void = () => undefined;
+  #course: Course | undefined;
+  #step = 0;
+  /** Predicted milliseconds of a whole step. */
+  #stepMs = 0;
+  /** A step is encoded and the next one cannot begin before that was submitted. */
+  #between = false;
   #begun = false;
   /** Work lies in an encoder that its owner submits in this task. */
   #foreign = false;
-  #verdict: Promise<void> = Promise.resolve();
-  #onStart: () => void = () => undefined;
+  #verdict: Promise<unknown> = Promise.resolve();
   #reject: (cause: unknown) => void = () => undefined;
   #cause: Error = new StoppedError("aborted", "the job was cancelled");
+  #interruption: Error | undefined;
   #ended: { readonly resolve: () => void; readonly reject: (cause: unknown) => void } | undefined;
   #wake: () => void = () => undefined;
 
   /** `turn` runs once, calls `perform` when the model is free, and answers with the outputs; `of`: its dispatches. */
   constructor(of: number, turn: (job: Job<Outputs>) => Promise<Outputs>) {
     this.#progress = { fraction: 0, dispatches: 0, of };
-    this.started = new Promise((resolve) => {
-      this.#onStart = resolve;
-    });
+    this.#started = this.#nextStart();
     this.done = new Promise((resolve, reject) => {
       this.#reject = reject;
       turn(this).then(
         (outputs) => {
           if (this.#live()) this.#state = "done";
+          this.#onStart();
           resolve(outputs);
         },
         (cause: unknown) => {
@@ -82,6 +97,14 @@ export class Job<Outputs> {
     this.done.catch(() => undefined);
   }
 
+  /**
+   * Resolves when the job can take slices, or ended before that; never rejects. After a loss of the device it is another
+   * promise: who steps a job by hand asks for it whenever the job is "queued".
+   */
+  get started(): Promise<void> {
+    return this.#started;
+  }
+
   get state(): JobState {
     return this.#paused && (this.#state === "queued" || this.#state === "running") ? "paused" : this.#state;
   }
@@ -90,48 +113,49 @@ export class Job<Outputs> {
     return this.#progress;
   }
 
+  /** The device of its slices; undefined while it is queued, because after a loss that may be another one. */
+  get device(): GPUDevice | undefined {
+    return this.#course?.slicer.device;
+  }
+
   /** Predicted milliseconds of what is left; 0 before it runs. */
   get remainingMs(): number {
-    return this.#running?.remainingMs ?? 0;
+    if (this.#course === undefined) return 0;
+    const { slicer, steps } = this.#course;
+    return slicer.remainingMs + (steps - 1 - this.#step) * this.#stepMs;
   }
 
   /** Predicted milliseconds of the smallest slice that can come next. */
   nextMs(divideAboveMs: number): number {
-    return this.#running?.nextMs(divideAboveMs) ?? 0;
+    return this.#running?.slicer.nextMs(divideAboveMs) ?? 0;
   }
 
   /** Whether the next slice should be submitted apart from other work: nothing but the wall clock measures it. */
   get wantsFence(): boolean {
-    return this.#running?.wantsFence ?? false;
+    return this.#running?.slicer.wantsFence ?? false;
   }
 
   /** Submit the next slice. Does nothing while the job is queued, paused, or ended. */
   step(options: SliceOptions): Step {
-    const slicer = this.#running;
-    if (slicer === undefined || this.#paused) return EMPTY_STEP;
+    const course = this.#running;
+    if (course === undefined || this.#paused) return EMPTY_STEP;
+    const { slicer } = course;
     const { device } = slicer;
-    device.pushErrorScope("validation");
     let slice: Slice;
-    let scope: Promise<GPUError | null>;
     try {
-      const encoder = device.createCommandEncoder({ label: "webinfer slice" });
-      slice = this.#encode(slicer, encoder, options);
-      device.queue.submit([encoder.finish()]);
+      const { result, verdict } = watch(device, "slice", () => {
+        const encoder = device.createCommandEncoder({ label: "webinfer slice" });
+        const encoded = this.#encode(course, encoder, options);
+        device.queue.submit([encoder.finish()]);
+        return encoded;
+      });
+      slice = result;
+      this.#await(verdict);
     } catch (cause) {
-      this.fail(cause);
+      this.#break(cause);
       return EMPTY_STEP;
-    } finally {
-      // Popped in the same turn: scopes are a stack that the game's own code uses too.
-      scope = device.popErrorScope();
-      // Awaited below, with the rest of the verdict.
-      scope.catch(() => undefined);
     }
     this.#foreign = false;
-    this.#verdict = Promise.all([this.#verdict, scope]).then(([, error]) => {
-      if (error !== null) throw new GpuError("validation", `slice: ${error.message}`);
-    });
-    // `perform` awaits it; until then a rejection must not count as unhandled.
-    this.#verdict.catch(() => undefined);
     const start = performance.now();
     const finished = device.queue.onSubmittedWorkDone().then(
       () => {
@@ -139,33 +163,31 @@ export class Job<Outputs> {
       },
       () => undefined,
     );
-    this.#settle(slicer);
+    this.#settle(course);
     return { ...slice, finished };
   }
 
   /**
-   * Append the next slice to an encoder of the caller, who submits it before the browser's next task, as render loops
-   * do. The slice is a compute pass of its own. Does nothing while the job is queued, paused, or ended.
+   * Append the next slice to an encoder of the caller, made by `device`, who submits it before the browser's next task, as
+   * render loops do. The slice is a compute pass of its own. Does nothing while the job is queued, paused, or ended.
    */
   encode(encoder: GPUCommandEncoder, options: SliceOptions): Slice {
-    const slicer = this.#running;
-    if (slicer === undefined || this.#paused) return EMPTY_SLICE;
+    const course = this.#running;
+    if (course === undefined || this.#paused) return EMPTY_SLICE;
     this.#foreign = true;
     try {
-      const slice = this.#encode(slicer, encoder, options);
-      this.#settle(slicer);
+      const slice = this.#encode(course, encoder, options);
+      this.#settle(course);
       return slice;
     } catch (cause) {
-      this.fail(cause);
+      this.#break(cause);
       return EMPTY_SLICE;
     }
   }
 
   /** Give up: `done` rejects with "aborted", the model's next run starts. What the GPU has already, it finishes. */
   cancel(): void {
-    if (!this.#live()) return;
-    this.#state = "cancelled";
-    this.#end(this.#cause);
+    this.#end("cancelled", this.#cause);
   }
 
   /** Take no slices until `resume`. Later runs of the model wait. */
@@ -180,24 +202,41 @@ export class Job<Outputs> {
   }
 
   /** End with an error, for the model. */
-  fail(cause: unknown): void {
+  fail(cause: Error): void {
+    this.#end("failed", cause);
+  }
+
+  /** The device is lost: `perform` rejects with `cause`, and the job can perform again. For the model. */
+  interrupt(cause: Error): void {
     if (!this.#live()) return;
-    this.#state = "failed";
-    this.#end(cause instanceof Error ? cause : new GpuError("validation", String(cause)));
+    this.#interruption = cause;
+    if (this.#course === undefined) return;
+    this.#course = undefined;
+    this.#state = "queued";
+    this.#started = this.#nextStart();
+    this.#ended?.reject(cause);
   }
 
   /**
    * The model's turn for this job: resolves when everything has been submitted and nothing was refused. `prepare` checks
-   * the inputs; what it returns writes them, ahead of the first slice.
+   * the inputs and says what is to do.
    */
-  async perform(slicer: Slicer, prepare: () => (encoder: GPUCommandEncoder) => void): Promise<void> {
+  async perform(prepare: () => Course): Promise<void> {
     if (!this.#live()) throw this.#cause;
-    this.#begin = prepare();
-    await slicer.restart();
-    // Cancelled during the await above.
+    this.#interruption = undefined;
+    const course = prepare();
+    await course.slicer.restart();
+    // Any of it may have happened during the await above.
     if (!this.#live()) throw this.#cause;
-    this.#slicer = slicer;
-    this.#totalMs = slicer.remainingMs;
+    this.#throwIfInterrupted();
+    this.#course = course;
+    this.#step = course.first;
+    this.#stepMs = course.slicer.remainingMs;
+    this.#begun = false;
+    this.#between = false;
+    this.#foreign = false;
+    this.#verdict = Promise.resolve();
+    this.#progress = this.#progressOf(course, 0);
     this.#state = "running";
     const ended = new Promise<void>((resolve, reject) => {
       this.#ended = { resolve, reject };
@@ -225,35 +264,96 @@ export class Job<Outputs> {
     return result;
   }
 
-  /** The slicer while the job can take slices, or could but for a pause. */
-  get #running(): Slicer | undefined {
-    return this.#state === "running" ? this.#slicer : undefined;
+  /** What is to do, while the job can take slices or could but for a pause. */
+  get #running(): Course | undefined {
+    return this.#state === "running" && !this.#between ? this.#course : undefined;
+  }
+
+  #nextStart(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onStart = resolve;
+    });
   }
 
   #live(): boolean {
     return this.#state === "queued" || this.#state === "running" || this.#state === "submitted";
   }
 
-  #encode(slicer: Slicer, encoder: GPUCommandEncoder, { budgetMs, divideAboveMs = budgetMs }: SliceOptions): Slice {
+  #throwIfInterrupted(): void {
+    if (this.#interruption !== undefined) throw this.#interruption;
+  }
+
+  #encode(course: Course, encoder: GPUCommandEncoder, { budgetMs, divideAboveMs = budgetMs }: SliceOptions): Slice {
+    const { slicer } = course;
     const cut = slicer.cut(budgetMs, divideAboveMs);
     if (!this.#begun && (cut.pieces.length > 0 || slicer.ended)) {
       this.#begun = true;
-      this.#begin(encoder);
+      course.begin(encoder);
     }
-    const left = this.#totalMs === 0 ? 0 : slicer.remainingMs / this.#totalMs;
-    // Predictions change on the way; progress never goes back.
-    const fraction = slicer.ended ? 1 : Math.max(this.#progress.fraction, 1 - left);
-    this.#progress = { fraction, ...slicer.position };
+    const left = this.#stepMs === 0 ? 0 : slicer.remainingMs / this.#stepMs;
+    this.#progress = this.#progressOf(course, slicer.ended ? 1 : 1 - left);
     return slicer.encode(encoder, cut, budgetMs);
   }
 
-  #settle(slicer: Slicer): void {
-    if (!slicer.ended || this.#state !== "running") return;
+  /** `share` of the present step is encoded. */
+  #progressOf({ steps, slicer }: Course, share: number): JobProgress {
+    const { dispatches, of } = slicer.position;
+    const fraction = (this.#step + share) / steps;
+    return {
+      // Predictions change on the way; progress never goes back while the job runs.
+      fraction: this.#state === "running" ? Math.max(this.#progress.fraction, fraction) : fraction,
+      dispatches: this.#step * of + dispatches,
+      of: steps * of,
+    };
+  }
+
+  #settle(course: Course): void {
+    if (!course.slicer.ended || this.#state !== "running") return;
+    if (this.#step + 1 < course.steps) {
+      this.#between = true;
+      this.#afterSubmit(() => {
+        this.#advance(course);
+      });
+      return;
+    }
     this.#state = "submitted";
     this.#afterSubmit(() => this.#ended?.resolve());
   }
 
-  #end(cause: Error): void {
+  #advance(course: Course): void {
+    // Ended or interrupted meanwhile.
+    if (this.#course !== course || this.#state !== "running") return;
+    const { slicer } = course;
+    const next = this.#step + 1;
+    try {
+      this.#await(watch(slicer.device, `inputs of step ${String(next)}`, () => { course.advance(next); }).verdict);
+    } catch (cause) {
+      this.#break(cause);
+      return;
+    }
+    slicer.rewind();
+    this.#step = next;
+    this.#stepMs = slicer.remainingMs;
+    this.#between = false;
+  }
+
+  /** `perform` waits for it. */
+  #await(verdict: Promise<void>): void {
+    this.#verdict = Promise.all([this.#verdict, verdict]);
+    // Until then a rejection must not count as unhandled.
+    this.#verdict.catch(() => undefined);
+  }
+
+  /** Nothing more can be encoded: `perform` rejects, and the model says what that means. */
+  #break(cause: unknown): void {
+    const ended = this.#ended;
+    this.#state = "submitted";
+    this.#afterSubmit(() => ended?.reject(cause));
+  }
+
+  #end(state: "cancelled" | "failed", cause: Error): void {
+    if (!this.#live()) return;
+    this.#state = state;
     this.#cause = cause;
     this.#onStart();
     this.#wake();
@@ -263,7 +363,7 @@ export class Job<Outputs> {
 
   /** The next run writes to the same buffers: it must not begin before this one's work is in the queue. */
   #afterSubmit(then: () => void): void {
-    if (this.#foreign) setTimeout(then, 0);
+    if (this.#foreign) void nextTask().then(then);
     else then();
   }
 }

@@ -1,43 +1,29 @@
 // load(): package -> device -> program -> pipelines and weights -> a warm model.
 
-import { chooseProgram } from "./choice.js";
-import { defaultRecords, type RecordStore } from "./record_store.js";
-import { acquireDevice, type DeviceOptions } from "./device.js";
-import { DeviceError, InputError, throwIfAborted, WebinferError } from "./errors.js";
-import { Sizes } from "./expressions.js";
-import type { Component, Kernel, Program } from "./generated/manifest.js";
+import { givesWay, predictMs, WORTH_MEASURING_MS, type BackendOptions } from "./backend.js";
+import { systemClock } from "./download.js";
+import { BackendError, InputError, throwIfAborted, WebinferError, type BackendAttempt } from "./errors.js";
+import type * as Fallback from "./fallback/load_portable.js";
+import type { PortableLoad, Verdict } from "./fallback/load_portable.js";
+import type { Component, Program } from "./generated/manifest.js";
 import { GpuModel } from "./gpu_model.js";
 import type { Model } from "./model.js";
 import { Package, type DeliveryOptions } from "./package.js";
-import { Pipelines, type PipelineCache } from "./pipelines.js";
-import { install, type Residence } from "./residence.js";
+import { costKey, defaultRecords, type RecordStore } from "./record_store.js";
+import { isLoss, Recovery, type RecoveryOptions } from "./recovery.js";
+import { checkAdmitted, Meter, settle, Stopwatch, type Progress, type Settled, type SettleOptions } from "./settle.js";
 import type { PackageLocation } from "./source.js";
-import { SILENT, type LoadPhase, type Subject, type Telemetry } from "./telemetry/events.js";
-import { shardsOf } from "./weights.js";
+import { SILENT, type Telemetry } from "./telemetry/events.js";
+import type { AdapterInfo } from "./tier.js";
 
-/** Bytes of the files that the chosen program needs; the total is known from the first call on. */
-export interface Progress {
-  /** At hand, from the network or the store; less than before where a damaged file is fetched again. */
-  readonly loadedBytes: number;
-  readonly totalBytes: number;
-  /** Came over the network; the rest was stored by an earlier visit. */
-  readonly networkBytes: number;
-}
-
-export interface LoadOptions extends DeviceOptions, DeliveryOptions {
+export interface LoadOptions extends BackendOptions, SettleOptions, DeliveryOptions, RecoveryOptions {
   /** Component of the package; needed only where it has several. */
   readonly component?: string | undefined;
-  /** Use this tier instead of the one that the adapter and a measurement suggest. */
-  readonly tier?: string | undefined;
-  /** Take and leave compiled kernels here; of use with `device`, which the packages share. */
-  readonly pipelineCache?: PipelineCache | undefined;
   /** Where measured times and results of self-tests are kept for the next visit; default IndexedDB where there is one. */
   readonly records?: RecordStore | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Where events go; default nowhere. */
   readonly telemetry?: Telemetry | undefined;
-  /** Asked before anything is compiled; false rejects the load with "not-admitted". */
-  readonly admit?: ((subject: Subject) => Promise<boolean>) | undefined;
 }
 
 /**
@@ -59,74 +45,123 @@ export async function load(location: PackageLocation | Package, options: LoadOpt
   }
 }
 
+/** On the backend that was asked for; on "auto", on WebGPU, or on the fallback where that is missing, fails or is slower. */
 async function loadFrom(source: Package, options: LoadOptions, telemetry: Telemetry, clock: Stopwatch): Promise<Model> {
-  const { signal } = options;
-  const model = source.manifest.name;
-  const ended = (phase: LoadPhase, ms: number): void => {
-    telemetry.emit({ type: "phase", at: performance.now() - ms, ms, model, phase });
-  };
+  const { backend = "auto", signal } = options;
   const component = pickComponent(source.manifest.components, options.component);
-  const manifestMs = clock.lap();
-  const acquired = await acquireDevice(component.programs, options.tier, options);
-  const { device } = acquired;
-  const deviceMs = clock.lap();
-  const { vendor, architecture, isCpu } = acquired.adapter;
-  const subject: Subject = { vendor, architecture, software: isCpu, model, version: source.version };
-  telemetry.emit({ type: "adapter", at: performance.now(), ...subject });
-  ended("manifest", manifestMs);
-  ended("device", deviceMs);
-  let lost: GPUDeviceLostInfo | undefined;
-  void device.lost.then((info) => {
-    lost = info;
-  });
-  let residence: Residence | undefined;
-  try {
-    throwIfAborted(signal);
-    if ((await options.admit?.(subject)) === false) {
-      const what = `${model} on adapters ${vendor} ${architecture}`;
-      throw new DeviceError("not-admitted", `${what} is turned off by the caller's \`admit\`; play without it`);
+  const instead = {
+    source,
+    component,
+    portable: options.portable ?? {},
+    device: options.device,
+    telemetry,
+    signal,
+    meter: new Meter(source, options.onProgress),
+    manifestMs: clock.lap(),
+    totalMs: () => clock.total(),
+  };
+  if (backend === "webgpu") return loadOnGpu(instead, options, clock);
+  const attempts: BackendAttempt[] = [];
+  if (backend === "auto") {
+    try {
+      return await loadOnGpu(instead, options, clock);
+    } catch (cause) {
+      const attempt = givesWay(cause);
+      if (attempt === undefined) throw cause;
+      attempts.push(attempt);
     }
-    const kernels = new Map(source.manifest.kernels.map((kernel) => [kernel.name, kernel]));
-    const meter = new Meter(source, options.onProgress);
-    const cache = options.pipelineCache;
-    const pipelines = new Pipelines(device, source, { signal, onBytes: meter.add, cache, telemetry });
-    const { shortlist } = acquired;
-    const choice = await chooseProgram(device, shortlist, pipelines, kernels, new Sizes(component.symbols));
-    const { program, reasons } = choice;
-    const tierMs = clock.lap();
-    ended("tier", tierMs);
-    telemetry.emit({ type: "tier", at: performance.now(), model, tier: program.tier, reasons });
-    meter.start(neededBytes(source, component, program, kernels));
-    const assets = { source, component, records: options.records ?? defaultRecords(), telemetry };
-    const placement = { device, adapter: acquired.adapter, program, pipelines };
-    residence = await install(assets, placement, { signal, onBytes: meter.add });
-    await source.remember();
-    throwIfAborted(signal);
-    if (lost !== undefined) throw lossError(lost);
-    residence.vacate();
-    const timings = { manifestMs, deviceMs, tierMs, ...residence.timings, totalMs: clock.total() };
-    const { store, manifest, networkBytes, storedBytes, retries } = source.delivery;
-    telemetry.emit({
-      type: "loaded",
-      at: performance.now() - timings.totalMs,
-      ms: timings.totalMs,
-      model,
-      dispatches: program.dispatches.length,
-      gpuBytes: program.plan.gpu_bytes,
-      store,
-      manifest,
-      networkBytes,
-      storedBytes,
-      retries,
-    });
-    return new GpuModel({ assets, placement, residence, ownsDevice: acquired.owned, reasons, timings });
-  } catch (cause) {
-    residence?.dispose();
-    if (acquired.owned) device.destroy();
-    throwIfAborted(signal);
-    if (lost !== undefined && !(cause instanceof WebinferError)) throw lossError(lost);
-    throw cause;
   }
+  throwIfAborted(signal);
+  const { name: model } = source.manifest;
+  const subject = { vendor: "", architecture: "", software: true, model, version: source.version };
+  telemetry.emit({ type: "adapter", at: performance.now(), ...subject });
+  await checkAdmitted(options, subject);
+  const { loadPortable } = await importFallback();
+  return loadPortable(instead, backend, attempts);
+}
+
+/** The fallback is a part of its own: who runs on WebGPU never fetches it. */
+async function importFallback(): Promise<typeof Fallback> {
+  try {
+    return await import("./fallback/load_portable.js");
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const next = "serve all files of the runtime's dist/ side by side";
+    throw new BackendError("portable-missing", `the runtime's fallback could not be loaded (${why}); ${next}`, {
+      cause,
+    });
+  }
+}
+
+async function loadOnGpu(instead: PortableLoad, options: LoadOptions, clock: Stopwatch): Promise<Model> {
+  const { source, component, telemetry, signal, meter, manifestMs } = instead;
+  const model = source.manifest.name;
+  telemetry.emit({ type: "phase", at: performance.now() - manifestMs, ms: manifestMs, model, phase: "manifest" });
+  const records = options.records ?? defaultRecords();
+  const assets = { source, component, records, telemetry };
+  const { device, clock: pauses = systemClock } = options;
+  const recovery = new Recovery(
+    options.recover ?? (device === undefined ? "auto" : "never"),
+    options,
+    pauses,
+    telemetry,
+  );
+  const again = async (next: GPUDevice | undefined, stop: AbortSignal | undefined, count: Meter): Promise<Settled> => {
+    const settled = await settle(assets, { ...options, device: next }, count, stop);
+    if (settled === undefined) throw new RangeError("there is no contest after a loss");
+    return settled;
+  };
+  let winner: Verdict["model"];
+  let settled: Settled | undefined;
+  try {
+    settled = await settle(assets, options, meter, signal, async (adapter, program) => {
+      const verdict = await contest(instead, options, adapter, program, records);
+      winner = verdict.model;
+      return winner === undefined ? verdict.reasons : undefined;
+    });
+    if (winner !== undefined) return winner;
+  } catch (cause) {
+    if (!isLoss(cause)) throw cause;
+    const count = (): Meter => new Meter(source, options.onProgress);
+    settled = await recovery.after(cause, 0, (next) => again(next, signal, count()), signal);
+  }
+  if (settled === undefined) throw new RangeError("the contest was lost to nobody");
+  const { residence, deviceMs, tierMs, placement } = settled;
+  const timings = { manifestMs, deviceMs, tierMs, ...residence.timings, totalMs: clock.total() };
+  const { store, manifest, networkBytes, storedBytes, retries } = source.delivery;
+  const { dispatches, plan } = placement.program;
+  telemetry.emit({
+    type: "loaded",
+    at: performance.now() - timings.totalMs,
+    ms: timings.totalMs,
+    model,
+    dispatches: dispatches.length,
+    gpuBytes: plan.gpu_bytes,
+    store,
+    manifest,
+    networkBytes,
+    storedBytes,
+    retries,
+  });
+  const silent = new Meter(source, undefined);
+  return new GpuModel({ assets, settled, recovery, timings, settle: (next, stop) => again(next, stop, silent) });
+}
+
+/** Software adapters are slow, and WebAssembly on the same cores often is not: measured where it matters. */
+async function contest(
+  instead: PortableLoad,
+  { backend = "auto" }: LoadOptions,
+  adapter: AdapterInfo,
+  program: Program,
+  records: RecordStore,
+): Promise<Verdict> {
+  if (backend !== "auto" || !adapter.isCpu) return { reasons: [] };
+  // Costs that cannot be read are learned again.
+  const saved = await records.get(costKey(adapter, instead.source.manifest.name, program)).catch(() => undefined);
+  const predictedMs = predictMs(program, adapter, saved);
+  if (predictedMs <= WORTH_MEASURING_MS) return { reasons: [] };
+  const { contend } = await importFallback();
+  return contend(instead, program.tier, predictedMs);
 }
 
 function pickComponent(components: readonly Component[], wanted: string | undefined): Component {
@@ -137,67 +172,4 @@ function pickComponent(components: readonly Component[], wanted: string | undefi
     throw new InputError("unknown-component", `component ${wanted ?? "(not given)"}: choose one of ${known || "none"}`);
   }
   return component;
-}
-
-function neededBytes(
-  source: Package,
-  component: Component,
-  program: Program,
-  kernels: ReadonlyMap<string, Kernel>,
-): number {
-  const names = new Set([...program.prepare, ...program.dispatches].map((dispatch) => dispatch.kernel));
-  const files = new Set([...names].flatMap((name) => kernels.get(name)?.file ?? []));
-  return [...files, ...shardsOf(component, program)].reduce((sum, file) => sum + source.sizeOf(file), 0);
-}
-
-function lossError(info: GPUDeviceLostInfo): DeviceError {
-  return new DeviceError("device-lost", `the GPU device was lost while loading (${info.reason}: ${info.message})`);
-}
-
-/** Sums fetched bytes; reports once the total is known. Kernels fetched for a measurement alone count as well. */
-class Meter {
-  readonly #source: Package;
-  readonly #report: ((progress: Progress) => void) | undefined;
-  #loaded = 0;
-  #total: number | undefined;
-
-  constructor(source: Package, report: ((progress: Progress) => void) | undefined) {
-    this.#source = source;
-    this.#report = report;
-  }
-
-  readonly add = (count: number): void => {
-    this.#loaded += count;
-    this.#emit();
-  };
-
-  start(total: number): void {
-    this.#total = total;
-    this.#emit();
-  }
-
-  #emit(): void {
-    if (this.#total === undefined) return;
-    this.#report?.({
-      loadedBytes: Math.min(this.#loaded, this.#total),
-      totalBytes: this.#total,
-      networkBytes: this.#source.delivery.networkBytes,
-    });
-  }
-}
-
-class Stopwatch {
-  readonly #start = performance.now();
-  #last = this.#start;
-
-  lap(): number {
-    const now = performance.now();
-    const elapsed = now - this.#last;
-    this.#last = now;
-    return elapsed;
-  }
-
-  total(): number {
-    return performance.now() - this.#start;
-  }
 }

@@ -81,30 +81,58 @@ export interface StartOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Made by `load`. Runs are executed one after the other in call order. */
+export interface StepsOptions extends StartOptions {
+  /** Runs, one after the other. */
+  readonly steps: number;
+  /** Inputs of a step; of the first all, of later ones those that are not carried over. */
+  readonly feeds: (step: number) => Feeds;
+  /** Outputs that become inputs of the next step, on the GPU: `{ denoised: "sample" }`. */
+  readonly carry: Readonly<Record<string, string>>;
+  /** After so many steps the carried values are kept on the CPU; a loss of the device repeats no more. Default 4. */
+  readonly checkpointEvery?: number | undefined;
+}
+
+/** Inputs, or where to get them: after a loss of the device a function is asked again. */
+export type FeedSource = Feeds | (() => Feeds);
+
+/**
+ * Made by `load`. Runs are executed one after the other in call order. Where the device is lost and the model recovers
+ * (`LoadOptions.recover`), runs and jobs that have not ended begin again by themselves. Their arrays must therefore stay
+ * as they are until the end; where they change, or lie in a GPUBuffer or GPUTexture, which is gone with the device, give a
+ * function that makes them. What a run that ended before the loss left on the device is gone: reading it rejects with
+ * "device-lost".
+ */
 export interface Model {
   readonly info: ModelInfo;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
   /** The sizes that the feeds of a run decide, with their bounds. */
   readonly symbols: Readonly<Record<string, SymbolBounds>>;
+  /** Another one after a loss. */
   readonly device: GPUDevice;
 
   /** The inputs with their shapes at the given sizes; a symbol that is left out is at its maximum. */
   inputsAt(values: Readonly<Record<string, number>>): readonly RunTensor[];
 
   /** Run the model. Resolves when the GPU accepted the work; outputs are GPU buffers. */
-  run(feeds: Feeds): Promise<Outputs>;
+  run(feeds: FeedSource): Promise<Outputs>;
 
   /**
    * Run the model in slices that the caller asks for (`step`, `encode`, or a FrameScheduler). Jobs and runs take turns in
    * call order; the inputs are read with the first slice. Until then earlier outputs stay valid.
    */
-  start(feeds: Feeds, options?: StartOptions): Job<Outputs>;
+  start(feeds: FeedSource, options?: StartOptions): Job<Outputs>;
 
   /**
-   * Make slices of `budgetMs` smooth from the first one on: measures the model where no earlier visit did, and compiles
-   * what divides its longest dispatches. For the loading screen; earlier outputs become stale.
+   * Run the model several times as one job, whose outputs are those of the last run. Carried values stay on the GPU; after
+   * a loss of the device the job goes on from its last checkpoint. Throws "unknown-tensor", "input-dtype" or "input-shape".
+   */
+  startSteps(options: StepsOptions): Job<Outputs>;
+
+  /**
+   * Make slices under a scheduler's `budgetMs` smooth from the first one on: measures the model where no earlier visit
+   * did, and compiles what divides its longest dispatches, down to an eighth of that budget. For the loading screen;
+   * earlier outputs become stale.
    */
   prepareSlices(options: { readonly budgetMs: number }): Promise<void>;
 

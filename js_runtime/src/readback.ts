@@ -32,7 +32,12 @@ export function encodeRead(encoder: GPUCommandEncoder, memory: ModelMemory, rang
 export async function finishRead(memory: ModelMemory, read: PendingRead): Promise<Uint8Array<ArrayBuffer>> {
   const { staging, range, sizeBytes } = read;
   const copied = Math.ceil(sizeBytes / 4) * 4;
-  await staging.mapAsync(MapMode.READ, 0, copied);
+  try {
+    await staging.mapAsync(MapMode.READ, 0, copied);
+  } catch (cause) {
+    memory.destroy(staging);
+    throw cause;
+  }
   const bytes = new Uint8Array(staging.getMappedRange(0, copied).slice(0), 0, sizeBytes);
   staging.unmap();
   memory.giveReadback(staging);

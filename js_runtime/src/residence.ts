@@ -1,6 +1,6 @@
 // Everything that a model has on one device: derived from (package, component, program, device), dropped as a whole.
 
-import { costKey, type RecordStore } from "./record_store.js";
+import type { KernelTrail } from "./diagnosis.js";
 import { InputError } from "./errors.js";
 import { Executor } from "./executor.js";
 import { Sizes, type Extent } from "./expressions.js";
@@ -12,6 +12,7 @@ import type { Package } from "./package.js";
 import type { Pipelines } from "./pipelines.js";
 import { poolOf, type DevicePool } from "./pool.js";
 import type { TensorRange } from "./readback.js";
+import { costKey, type RecordStore } from "./record_store.js";
 import { CostModel, CPU_RATES, GPU_RATES } from "./scheduling/costs.js";
 import { Slicer } from "./slicer.js";
 import type { LoadPhase, Telemetry } from "./telemetry/events.js";
@@ -27,12 +28,17 @@ export interface Assets {
   readonly telemetry: Telemetry;
 }
 
-/** Where a model is to live, and as which program. `pipelines` serve every residence on the device. */
+/** Where a model is to live, and as which program. `pipelines` and `trail` serve every residence on the device. */
 export interface Placement {
   readonly device: GPUDevice;
+  /** The device was made for the model, and goes with it. */
+  readonly owned: boolean;
   readonly adapter: AdapterInfo;
   readonly program: Program;
+  /** Why the program was chosen. */
+  readonly reasons: readonly string[];
   readonly pipelines: Pipelines;
+  readonly trail: KernelTrail;
 }
 
 export interface InstallOptions {
@@ -142,7 +148,7 @@ export class Residence {
       if (elementCount(feed.shape) === 0) continue;
       const { buffer, offset } = this.range(this.planned(feed.spec.name));
       if ("bytes" in feed) writePadded(this.device.queue, buffer, offset, feed.bytes);
-      else encoder.copyBufferToBuffer(feed.buffer, feed.offset, buffer, offset, feed.sizeBytes);
+      else if ("buffer" in feed) encoder.copyBufferToBuffer(feed.buffer, feed.offset, buffer, offset, feed.sizeBytes);
     }
   }
 
@@ -190,13 +196,13 @@ export class Residence {
  */
 export async function install(assets: Assets, placement: Placement, options: InstallOptions = {}): Promise<Residence> {
   const { source, component } = assets;
-  const { device, program } = placement;
+  const { device, program, trail } = placement;
   const pool = poolOf(device);
   const memory = pool.open(assets, source.manifest.name);
   try {
     const kernels = new Map(source.manifest.kernels.map((kernel) => [kernel.name, kernel]));
     const sizes = new Sizes(component.symbols);
-    const allocate = (): Executor => new Executor(pool, memory, program, kernels, sizes);
+    const allocate = (): Executor => new Executor(pool, memory, program, kernels, sizes, trail);
     const executor = await pool.admit(memory, allocate, options.signal);
     if (executor === undefined) throw new RangeError("only install closes its memory");
     const timings = await fillAndWarm(assets, placement, executor, options);

@@ -4,6 +4,7 @@ import type { Executor } from "./executor.js";
 import type { ModelMemory } from "./memory.js";
 import { longestAxis, Parts } from "./parts.js";
 import type { Clock, CostModel, Share } from "./scheduling/costs.js";
+import { FLOOR } from "./scheduling/governor.js";
 import { cutSlice, remainingMs, smallestMs, type Cursor, type Cut, type Work } from "./scheduling/slice.js";
 import { SliceTimer } from "./slice_timer.js";
 import type { SlicePiece, Telemetry } from "./telemetry/events.js";
@@ -66,10 +67,15 @@ export class Slicer {
     };
   }
 
-  /** Begin another run at the executor's present sizes. Where the wall clock has to do, measures what a wait costs. */
-  async restart(): Promise<void> {
+  /** Begin another run at the executor's present sizes. */
+  rewind(): void {
     this.#cursor.dispatch = 0;
     this.#cursor.units = 0;
+  }
+
+  /** Begin another run, the first after a break. Where the wall clock has to do, measures what a wait costs. */
+  async restart(): Promise<void> {
+    this.rewind();
     if (this.#timer.available || this.#fenceMs !== undefined) return;
     await this.device.queue.onSubmittedWorkDone();
     const start = performance.now();
@@ -79,7 +85,7 @@ export class Slicer {
 
   /**
    * Do ahead of time what would disturb the first frames: measure, where nothing is known yet, and make the divided forms
-   * of dispatches beyond `budgetMs`. Overwrites the model's values.
+   * of dispatches beyond what a scheduler's budget of `budgetMs` may fall to. Overwrites the model's values.
    */
   async prepare(budgetMs: number): Promise<void> {
     for (let run = 0; run < MEASURED_RUNS && !this.costs.trusted; run += 1) {
@@ -91,7 +97,7 @@ export class Slicer {
     }
     const heavy = new Map<string, number>();
     for (const [dispatch, { kernel }] of this.#executor.dispatches.entries()) {
-      if (this.#work.ms(dispatch) > budgetMs) heavy.set(kernel, dispatch);
+      if (this.#work.ms(dispatch) > budgetMs * FLOOR) heavy.set(kernel, dispatch);
     }
     await Promise.all([...heavy.keys()].map((kernel) => this.#parts.compile(this.#executor.kernel(kernel))));
     // Several drivers compile a shader only at its first dispatch.
@@ -151,6 +157,7 @@ export class Slicer {
       const bound = this.#executor.dispatches[dispatch];
       if (bound === undefined) continue;
       const { kernel, pipeline, bindGroup, workgroups } = bound;
+      this.#executor.trail.note(kernel);
       const axis = longestAxis(workgroups);
       const part = whole ? 1 : count / workgroups[axis];
       const share = this.#share(dispatch) * part;

@@ -1,9 +1,10 @@
 // Streams weights shard by shard into GPU buffers and runs the load-time dispatches as soon as their inputs are there.
 
 import type { Component, Program, Upload, Weight } from "./generated/manifest.js";
-import { checked, encodePass, type Executor } from "./executor.js";
+import { encodePass, type Executor } from "./executor.js";
 import type { Package } from "./package.js";
 import type { CompiledKernel } from "./pipelines.js";
+import { checked } from "./scopes.js";
 import { padded, weightBytes } from "./tensor.js";
 
 /** Staging bytes that may wait on the GPU before the upload pauses: destroyed buffers live until their work is done. */

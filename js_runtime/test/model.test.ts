@@ -18,7 +18,7 @@ afterEach(async () => {
 
 /** Without a store: tests must not see each other's files. */
 function load(url: string, options: LoadOptions = {}): Promise<Model> {
-  return loadPackage(url, { cache: "none", ...options });
+  return loadPackage(url, { cache: "none", backend: "webgpu", ...options });
 }
 
 async function open(options: LoadOptions = {}): Promise<Model> {

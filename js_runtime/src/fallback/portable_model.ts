@@ -2,14 +2,25 @@
 
 import { BackendError, StoppedError, WebinferError } from "../errors.js";
 import { Sizes } from "../expressions.js";
-import { checkFeeds, type CheckedFeed, type Feeds } from "../feeds.js";
+import { checkFeeds, type CheckedFeed, type Feed, type Feeds } from "../feeds.js";
 import type { Component, SymbolBounds } from "../generated/manifest.js";
 import { Job } from "../job.js";
 import { Account, type MemoryUse, type ModelMemory } from "../memory.js";
-import type { LoadTimings, Model, ModelInfo, Outputs, RunTensor, StartOptions, TensorInfo } from "../model.js";
+import type {
+  FeedSource,
+  LoadTimings,
+  Model,
+  ModelInfo,
+  Outputs,
+  RunTensor,
+  StartOptions,
+  StepsOptions,
+  TensorInfo,
+} from "../model.js";
 import type { Package } from "../package.js";
 import { poolOf } from "../pool.js";
 import { encodeRead, finishRead } from "../readback.js";
+import { checkCarry } from "../steps.js";
 import type { Telemetry } from "../telemetry/events.js";
 import { elementCount, toWire } from "../tensor.js";
 import { portableFailure, type OrtTensor } from "./onnx_runtime.js";
@@ -74,16 +85,36 @@ export class PortableModel implements Model {
     return this.inputs.map((input) => ({ ...input, shape: sizes.shapeOf(input.shape) }));
   }
 
-  run(feeds: Feeds): Promise<Outputs> {
+  run(feeds: FeedSource): Promise<Outputs> {
     return this.start(feeds).done;
   }
 
-  start(feeds: Feeds, { signal }: StartOptions = {}): Job<Outputs> {
+  start(feeds: FeedSource, options: StartOptions = {}): Job<Outputs> {
+    return this.#job(() => this.#compute(typeof feeds === "function" ? feeds() : feeds), options);
+  }
+
+  startSteps(options: StepsOptions): Job<Outputs> {
+    const carry = checkCarry(this.#component, options);
+    return this.#job(async (job) => {
+      let outputs = await this.#compute(options.feeds(0));
+      for (let step = 1; step < options.steps && job.state === "submitted"; step += 1) {
+        const carried: Record<string, Feed> = {};
+        for (const [from, to] of carry) {
+          const output = outputs.get(from);
+          if (output !== undefined) carried[to] = { bytes: await output.readBytes(), shape: output.shape };
+        }
+        outputs = await this.#compute({ ...options.feeds(step), ...carried });
+      }
+      return outputs;
+    }, options);
+  }
+
+  #job(compute: (job: Job<Outputs>) => Promise<Outputs>, { signal }: StartOptions): Job<Outputs> {
     const job = new Job<Outputs>(1, (self) =>
       this.#exclusive(async () => {
         this.#active = self;
         try {
-          return await self.performWhole(() => this.#compute(feeds));
+          return await self.performWhole(() => compute(self));
         } finally {
           this.#active = undefined;
         }
@@ -155,6 +186,7 @@ export class PortableModel implements Model {
   async #wireOf(feed: CheckedFeed): Promise<Uint8Array<ArrayBuffer>> {
     const { dtype } = feed.spec;
     if ("bytes" in feed) return toWire(dtype, feed.bytes);
+    if ("image" in feed) throw this.#gpuOnly(`input ${feed.spec.name} as an image`);
     if (elementCount(feed.shape) === 0) return new Uint8Array(0);
     const memory = this.#memory;
     if (memory === undefined) throw this.#gpuOnly(`input ${feed.spec.name} as a GPUBuffer, as \`load\` got no device`);
