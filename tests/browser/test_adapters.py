@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import onnx
 import onnx_ir as ir
 import pytest
 from PIL import Image
@@ -31,7 +30,8 @@ READ = """async (size) => {
   await generator.stop();
   const texture = shown();
   const { device } = generator;
-  const buffer = device.createBuffer({ size: size * size * 4, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ });
+  const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
+  const buffer = device.createBuffer({ size: size * size * 4, usage });
   const encoder = device.createCommandEncoder();
   encoder.copyTextureToBuffer({ texture }, { buffer, bytesPerRow: size * 4 }, [size, size]);
   device.queue.submit([encoder.finish()]);
