@@ -34,16 +34,18 @@ export function predictMs(program: Program, adapter: AdapterInfo, saved: string 
   return program.dispatches.reduce((sum, _, index) => sum + costs.ms(index), 0);
 }
 
+/** Refusals that the caller asked for. */
+const CALLERS_OWN: ReadonlySet<string> = new Set(["not-admitted", "memory-budget"]);
+
 /**
  * The attempt to record where WebGPU cannot run the model and another backend might. Wrong options, a damaged package, and
  * a caller who stopped or refused the load are the same everywhere: undefined.
  */
 export function givesWay(cause: unknown): BackendAttempt | undefined {
-  const mayDiffer =
-    cause instanceof GpuError ||
-    cause instanceof LimitsError ||
-    (cause instanceof DeviceError && cause.code !== "not-admitted");
-  return mayDiffer ? { backend: "webgpu", code: cause.code, message: cause.message } : undefined;
+  const gpu = cause instanceof GpuError || cause instanceof LimitsError || cause instanceof DeviceError;
+  return gpu && !CALLERS_OWN.has(cause.code)
+    ? { backend: "webgpu", code: cause.code, message: cause.message }
+    : undefined;
 }
 
 /** The last error of `load`: says of each backend why not. */

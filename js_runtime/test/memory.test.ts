@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 async function open(options: LoadOptions = {}): Promise<Model> {
-  const model = await load(server.url, { device, tier: "fp32-register", cache: "none", ...options });
+  const model = await load(server.url, { device, tier: "fp32-register", cache: "none", backend: "webgpu", ...options });
   models.push(model);
   return model;
 }
@@ -79,7 +79,7 @@ describe("flat", () => {
 
   test("100 loads: disposed, nothing is left", async () => {
     for (let cycle = 0; cycle < 100; cycle += 1) {
-      const model = await load(server.url, { device, tier: "fp32-register", cache: "none" });
+      const model = await load(server.url, { device, tier: "fp32-register", cache: "none", backend: "webgpu" });
       if (cycle % 10 === 0) await expectReference(await model.run(goldenFeeds()));
       model.dispose();
       expect(counting.live.size).toBe(0);

@@ -1,7 +1,7 @@
 // Loads a component on ONNX Runtime Web: instead of WebGPU, or in a contest with it.
 
 import { noBackend, type PortableOptions } from "../backend.js";
-import { BackendError, throwIfAborted, type BackendAttempt } from "../errors.js";
+import { BackendError, PackageError, throwIfAborted, type BackendAttempt } from "../errors.js";
 import type { Component } from "../generated/manifest.js";
 import type { Package } from "../package.js";
 import type { LoadPhase, Telemetry } from "../telemetry/events.js";
@@ -50,7 +50,12 @@ export async function loadPortable(
   }
   const reasons = attempts.map((attempt) => `${attempt.backend}: ${attempt.message}`);
   if (backend !== "auto") reasons.push(`${backend}: asked for`);
-  return finish(load, opened, reasons);
+  try {
+    return await finish(load, opened, reasons);
+  } catch (cause) {
+    await opened.session.release();
+    throw cause;
+  }
 }
 
 /** What came of a contest: a model if WebGPU lost, and why. */
@@ -64,8 +69,9 @@ export async function contend(load: PortableLoad, tier: string, predictedMs: num
   const { telemetry, component } = load;
   const model = load.source.manifest.name;
   const attempts: BackendAttempt[] = [];
+  let opened: PortableSession | undefined;
   try {
-    const opened = await open(load, "auto", attempts);
+    opened = await open(load, "auto", attempts);
     const { name } = opened.provider;
     const ms = await timeRun(opened, component);
     const shown = `predicted ${tier} ${predictedMs.toFixed(0)} ms, measured ${name} ${ms.toFixed(0)} ms`;
@@ -78,7 +84,9 @@ export async function contend(load: PortableLoad, tier: string, predictedMs: num
     telemetry.emit({ type: "fallback", at: performance.now(), model, from: "webgpu", to: name, reason: "faster" });
     return { model: await finish(load, opened, reasons), reasons };
   } catch (cause) {
-    if (!(cause instanceof BackendError)) throw cause;
+    await opened?.session.release();
+    // A package may lack its model.onnx, which WebGPU does not need.
+    if (!(cause instanceof BackendError || cause instanceof PackageError)) throw cause;
     const { code: reason } = cause;
     telemetry.emit({ type: "fallback", at: performance.now(), model, from: "wasm", to: "webgpu", reason });
     return { reasons: [`a software adapter, but there is nothing else: ${cause.message}`] };
@@ -97,13 +105,8 @@ function open(
 
 async function finish(load: PortableLoad, opened: PortableSession, reasons: readonly string[]): Promise<PortableModel> {
   const { source, component, device, telemetry, signal, manifestMs } = load;
-  try {
-    await source.remember();
-    throwIfAborted(signal);
-  } catch (cause) {
-    await opened.session.release();
-    throw cause;
-  }
+  await source.remember();
+  throwIfAborted(signal);
   const { weightsMs, compileMs } = opened;
   const model = source.manifest.name;
   const ended = (phase: LoadPhase, ms: number): void => {

@@ -91,8 +91,9 @@ export function portableFailure(name: Provider["name"], what: string, cause: unk
 }
 
 async function checkWebnn(): Promise<void> {
-  const { ml } = globalThis.navigator as Navigator & { readonly ml?: ML };
+  const { navigator: browser } = globalThis as { readonly navigator?: { readonly ml?: ML } };
   try {
+    const ml = browser?.ml;
     if (ml === undefined) throw new Error("navigator.ml is missing");
     const context = await ml.createContext({ deviceType: DEVICE_TYPE });
     context.destroy?.();

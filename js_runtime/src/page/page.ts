@@ -59,6 +59,8 @@ async function start(location: PackageLocation): Promise<void> {
   shown = undefined;
   const progress = byId("progress") as HTMLProgressElement;
   const model = await load(location, {
+    // The page is about kernels, their times and the tier.
+    backend: "webgpu",
     tier: query.get("tier") ?? undefined,
     featureLevel: query.get("compat") === "1" ? "compatibility" : "core",
     cache: query.get("cache") === "none" ? "none" : "auto",
