@@ -16,6 +16,7 @@ import { CountingDevice } from "./counting.js";
 import { expectReference, failure, goldenFeeds, PackageServer } from "./golden.js";
 
 const COPY_DST = 0x8;
+const INSIST = { backend: "webgpu", tier: "fp32-register" } as const;
 
 let server: PackageServer;
 let counting: CountingDevice;
@@ -249,7 +250,7 @@ describe("budget", () => {
       }
     });
     const before = memory.use();
-    const error = await failure(() => load(server.url, { device, tier: "fp32-register", cache: "none" }));
+    const error = await failure(() => load(server.url, { ...INSIST, device, cache: "none" }));
     expect(error.code).toBe("memory-budget");
     expect(error.message).toMatch(
       /golden: .* needs 108\d+ bytes more, the budget is 9\d+; 9\d+ bytes are held: golden/,
