@@ -90,6 +90,7 @@ addEventListener("resize", () => {
 Object.assign(globalThis, {
   example: {
     generator,
+    engine,
     shown: () => texture.getInternalTexture()?._hardwareTexture?.underlyingResource as GPUTexture,
   },
 });

@@ -99,6 +99,7 @@ app.start();
 Object.assign(globalThis, {
   example: {
     generator,
+    engine: app,
     shown: () => (material.getParameter("map") as { data: { impl: { gpuTexture: GPUTexture } } }).data.impl.gpuTexture,
   },
 });
