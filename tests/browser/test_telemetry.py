@@ -31,7 +31,7 @@ export async function play() {
   const trace = new TraceRecorder();
   const sinks = [new BeaconSink("/page/beacons")];
   const telemetry = new TelemetryStream({ observers: [hud, trace], sinks, sampleRate: 1 });
-  const model = await load("/pkg/golden/", { telemetry });
+  const model = await load("/pkg/golden/", { telemetry, backend: "webgpu" });
   const feeds = { x: new Float32Array(6), gain: new Float32Array(1), offset: new BigInt64Array(4) };
   const scheduler = new FrameScheduler(model.device, { budgetMs: 4, telemetry });
   for (let run = 0; run < 3; run += 1) {

@@ -36,7 +36,7 @@ export async function session(location) {
   const killSwitch = new KillSwitch("/page/rules.json");
   const sinks = [kept, new BeaconSink("/page/beacons")];
   const telemetry = new TelemetryStream({ observers: [trace], sinks, sampleRate: 1, killSwitch });
-  const options = { telemetry, admit: killSwitch.admit };
+  const options = { telemetry, admit: killSwitch.admit, backend: "webgpu" };
   (await load(location, options)).dispose();
 
   const model = await load(location, options);
@@ -73,7 +73,7 @@ const feeds = { x: Float32Array.from(FEEDS.x.flat()), gain: Float32Array.of(FEED
                 offset: BigInt64Array.from(FEEDS.offset, BigInt) };
 
 export async function render(canvas) {
-  const model = await load("/pkg/golden/");
+  const model = await load("/pkg/golden/", { backend: "webgpu" });
   const { device } = model;
   const context = canvas.getContext("webgpu");
   context.configure({ device, format: "rgba8unorm", usage: GPUTextureUsage.RENDER_ATTACHMENT });

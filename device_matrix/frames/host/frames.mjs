@@ -59,7 +59,7 @@ async function loadOwn({ package: path, feeds, tier, budgetMs }) {
   const inputs = await tensors(feeds);
   const slices = [];
   const telemetry = { emit: (event) => (event.type === "slice" || event.type === "frame") && slices.push(event) };
-  const model = await load(path, { device, tier: tier ?? undefined, telemetry });
+  const model = await load(path, { device, tier: tier ?? undefined, telemetry, backend: "webgpu" });
   await model.run(inputs);
   await model.prepareSlices({ budgetMs });
   models.webinfer = (ms) => {
