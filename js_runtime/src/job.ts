@@ -185,6 +185,11 @@ export class Job<Outputs> {
     }
   }
 
+  /** Tell what the GPU said about an encoder with slices of this job, where it was submitted under error scopes. */
+  judge(verdict: Promise<void>): void {
+    if (this.#live()) this.#await(verdict);
+  }
+
   /** Give up: `done` rejects with "aborted", the model's next run starts. What the GPU has already, it finishes. */
   cancel(): void {
     this.#end("cancelled", this.#cause);
@@ -326,7 +331,11 @@ export class Job<Outputs> {
     const { slicer } = course;
     const next = this.#step + 1;
     try {
-      this.#await(watch(slicer.device, `inputs of step ${String(next)}`, () => { course.advance(next); }).verdict);
+      this.#await(
+        watch(slicer.device, `inputs of step ${String(next)}`, () => {
+          course.advance(next);
+        }).verdict,
+      );
     } catch (cause) {
       this.#break(cause);
       return;

@@ -20,6 +20,9 @@ class SimulatedGpu {
 
   /** What FrameScheduler uses of a GPUDevice; an encoder sums up milliseconds. */
   readonly device = {
+    lost: new Promise(() => undefined),
+    pushErrorScope: () => undefined,
+    popErrorScope: () => Promise.resolve(null),
     createCommandEncoder: () => new SimulatedEncoder() as unknown as GPUCommandEncoder,
     queue: {
       submit: ([encoder]: readonly unknown[]) => {
@@ -71,6 +74,7 @@ interface SimulatedWork {
 /** A job as the runtime's, with costs that are learned from what it really took. */
 class SimulatedJob implements FrameJob {
   state: JobState = "running";
+  readonly device = undefined;
   endedAt = Infinity;
   servedAt: number;
   longestGapMs = 0;
@@ -114,6 +118,10 @@ class SimulatedJob implements FrameJob {
     return !this.#costs.trusted || this.#unmeasured >= 8;
   }
 
+  judge(): void {
+    // Nothing is ever refused here.
+  }
+
   nextMs(divideAboveMs: number): number {
     return smallestMs(this.#work, this.#cursor, divideAboveMs);
   }
@@ -135,7 +143,7 @@ class SimulatedJob implements FrameJob {
       this.servedAt = this.#gpu.now;
     }
     if (this.#cursor.dispatch >= this.#work.length) {
-      this.state = "submitted";
+      this.state = "done";
       this.endedAt = this.#gpu.now;
     }
     this.#unmeasured += 1;
@@ -308,10 +316,10 @@ describe("frames", () => {
     for (const job of [paused, removed, other]) scheduler.add(job);
     scheduler.remove(removed);
     expect(scheduler.frame().jobs).toBe(1);
-    expect([paused, removed, other].map(({ state }) => state)).toEqual(["paused", "running", "submitted"]);
+    expect([paused, removed, other].map(({ state }) => state)).toEqual(["paused", "running", "done"]);
     paused.state = "running";
     scheduler.frame();
-    expect(paused.state).toBe("submitted");
+    expect(paused.state).toBe("done");
     scheduler.dispose();
     expect(scheduler.jobs).toEqual([]);
   });

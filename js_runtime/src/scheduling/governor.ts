@@ -77,6 +77,11 @@ export class Governor {
     this.#pressure = state;
   }
 
+  /** The time until the next frame is none: the page was hidden. */
+  skip(): void {
+    this.#last = undefined;
+  }
+
   /** Note that a frame begins at `now`; `busy`: inference had a part in the one before. */
   frame(now: number, busy: boolean): void {
     const interval = this.#last === undefined ? NaN : now - this.#last;
