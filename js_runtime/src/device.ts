@@ -51,7 +51,9 @@ export async function acquireDevice(
       requiredFeatures: needs.features as GPUFeatureName[],
       requiredLimits: needs.limits,
     });
-    return { device, owned: true, adapter, shortlist: chosen };
+    // The device may offer less than its adapter: what is chosen for want of the candidates must run on it.
+    const { fitting } = shortlist(programs, capabilitiesOf(device), adapter, tier);
+    return { device, owned: true, adapter, shortlist: { ...chosen, fitting } };
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new DeviceError("no-adapter", `${adapter.description}: the adapter gave no device (${message})`, { cause });

@@ -61,6 +61,7 @@ export class GpuModel implements Model {
   #tail: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #generation = 0;
+  #performedOn: Placement | undefined;
 
   constructor({ assets, settled, recovery, settle, timings }: GpuModelParts) {
     this.#assets = assets;
@@ -150,6 +151,15 @@ export class GpuModel implements Model {
     };
   }
 
+  /** The first run of a residence may be the death of the page. */
+  async #performed(perform: () => Promise<void>): Promise<void> {
+    const { placement } = this.#home;
+    if (this.#performedOn === placement) return perform();
+    const { marker, program } = placement;
+    await marker.during("first run", program, perform);
+    this.#performedOn = placement;
+  }
+
   /** What a job does on whichever residence it has its turn; `whole`: nobody else submits its slices. */
   #job(
     course: (residence: Residence) => Course,
@@ -163,7 +173,7 @@ export class GpuModel implements Model {
       this.#exclusive(async (residence) => {
         this.#active = self;
         try {
-          const performed = self.perform(() => course(residence));
+          const performed = this.#performed(() => self.perform(() => course(residence)));
           if (whole) void this.#submitWhole(self);
           await performed;
         } finally {

@@ -182,6 +182,7 @@ export class Home {
     const { jobs, progress } = this.#occupant.occupied();
     const loss = lossOf(info, this.#assets, this.#placement, progress);
     this.#losses.set(this.#placement.device, loss);
+    if (info.reason !== "destroyed") void this.#placement.marker.noteLoss(this.#placement.program);
     this.#leave();
     const { signal } = this.#stop;
     const settle = (device: GPUDevice | undefined): Promise<Settled> => this.#settle(device, signal);

@@ -16,6 +16,7 @@ export {
 } from "./errors.js";
 export type { RecordStore } from "./record_store.js";
 export type { DeviceOptions } from "./device.js";
+export type { Diagnosis } from "./diagnosis.js";
 export type { Extent } from "./expressions.js";
 export type { Feed, Feeds } from "./feeds.js";
 export { FORMAT_VERSION, type SymbolBounds } from "./generated/manifest.js";
@@ -24,6 +25,7 @@ export { load, type LoadOptions } from "./load.js";
 export type { BufferKind, MemoryUse } from "./memory.js";
 export type {
   CapturedTensor,
+  FeedSource,
   LoadTimings,
   Model,
   ModelInfo,
@@ -31,11 +33,13 @@ export type {
   OutputTensor,
   RunTensor,
   StartOptions,
+  StepsOptions,
   TensorInfo,
 } from "./model.js";
 export { deviceMemory, type DeviceMemory, type DeviceUse, type ModelUse } from "./pool.js";
 export type { Progress } from "./settle.js";
 export type { PressureSource } from "./pressure.js";
+export type { LossEvent, RecoveryOptions } from "./recovery.js";
 export {
   FrameScheduler,
   type FrameJob,
@@ -53,5 +57,7 @@ export type { PackageLocation } from "./source.js";
 export type { Store, StoredEntry } from "./store.js";
 export type { LoadPhase, RuntimeEvent, SlicePiece, Subject, Telemetry } from "./telemetry/events.js";
 export type { DType, TensorArray } from "./tensor.js";
+export type { VisibilitySource } from "./visibility.js";
 export { describeAdapter, type AdapterInfo } from "./tier.js";
 export type { DispatchTime, Profile } from "./timing.js";
+export type { SelfTestMode } from "./trust.js";

@@ -12,7 +12,7 @@ export interface RecordStore {
 /** Costs hold for a class of adapters, a program of a package, and its dispatches as they are. */
 export function costKey(adapter: AdapterInfo, name: string, program: Program): string {
   const text = JSON.stringify(program.dispatches.map(({ kernel, params, workgroups }) => [kernel, params, workgroups]));
-  return [adapter.vendor, adapter.architecture, name, program.tier, fnv1a(text)].join("/");
+  return ["costs", adapter.vendor, adapter.architecture, name, program.tier, fnv1a(text)].join("/");
 }
 
 /** The store of this page or process. */

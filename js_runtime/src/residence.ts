@@ -1,6 +1,7 @@
 // Everything that a model has on one device: derived from (package, component, program, device), dropped as a whole.
 
 import type { KernelTrail } from "./diagnosis.js";
+import type { CrashMarker } from "./crash_marker.js";
 import { InputError } from "./errors.js";
 import { Executor } from "./executor.js";
 import { Sizes, type Extent } from "./expressions.js";
@@ -13,7 +14,7 @@ import type { Pipelines } from "./pipelines.js";
 import { poolOf, type DevicePool } from "./pool.js";
 import type { TensorRange } from "./readback.js";
 import { costKey, type RecordStore } from "./record_store.js";
-import { CostModel, CPU_RATES, GPU_RATES } from "./scheduling/costs.js";
+import { CostModel, type Rates } from "./scheduling/costs.js";
 import { Slicer } from "./slicer.js";
 import type { LoadPhase, Telemetry } from "./telemetry/events.js";
 import { elementCount } from "./tensor.js";
@@ -37,7 +38,10 @@ export interface Placement {
   readonly program: Program;
   /** Why the program was chosen. */
   readonly reasons: readonly string[];
+  /** What its costs start from. */
+  readonly rates: Rates;
   readonly pipelines: Pipelines;
+  readonly marker: CrashMarker;
   readonly trail: KernelTrail;
 }
 
@@ -72,7 +76,7 @@ export class Residence {
   /** For `install`. */
   constructor(
     assets: Assets,
-    { device, adapter, program }: Placement,
+    { device, adapter, program, rates }: Placement,
     memory: ModelMemory,
     executor: Executor,
     sizes: Sizes,
@@ -87,7 +91,7 @@ export class Residence {
     this.#sizes = sizes;
     this.timings = timings;
     const { name } = assets.source.manifest;
-    const costs = new CostModel(program.dispatches, adapter.isCpu ? CPU_RATES : GPU_RATES);
+    const costs = new CostModel(program.dispatches, rates);
     this.slicer = new Slicer(device, memory, executor, costs, name, assets.telemetry);
     this.#costKey = costKey(adapter, name, program);
     assets.records.get(this.#costKey).then(
@@ -217,7 +221,7 @@ export async function install(assets: Assets, placement: Placement, options: Ins
 /** Stream the weights while pipelines compile and their shaders are warmed up. When one part fails, the other stops. */
 async function fillAndWarm(
   { source, component, telemetry }: Assets,
-  { device, program, pipelines }: Placement,
+  { device, program, pipelines, marker }: Placement,
   executor: Executor,
   options: InstallOptions,
 ): Promise<InstallTimings> {
@@ -231,18 +235,21 @@ async function fillAndWarm(
   const prepareKernels = pipelines.all(program.prepare.map((dispatch) => dispatch.kernel));
   prepareKernels.catch(() => undefined);
   const warm = async (): Promise<Pick<InstallTimings, "compileMs" | "warmUpMs">> => {
-    const compiled = await pipelines.all(program.dispatches.map((dispatch) => dispatch.kernel));
+    const names = program.dispatches.map((dispatch) => dispatch.kernel);
+    const compiled = await marker.during("compile", program, () => pipelines.all(names));
     const compileMs = elapsed();
     ended("compile", compileMs);
     // The warm-up reads weights that are not there yet; what it computes is overwritten by the first run.
     await executor.bind(compiled);
-    await executor.warmUp();
+    await marker.during("warm-up", program, () => executor.warmUp());
     const warmUpMs = elapsed() - compileMs;
     ended("warm-up", warmUpMs);
     return { compileMs, warmUpMs };
   };
   const fill = async (): Promise<number> => {
-    await streamWeights(device, source, component, executor, prepareKernels, { ...options, signal });
+    await marker.during("weights", program, () =>
+      streamWeights(device, source, component, executor, prepareKernels, { ...options, signal }),
+    );
     const weightsMs = elapsed();
     ended("weights", weightsMs);
     return weightsMs;

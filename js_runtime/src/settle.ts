@@ -1,17 +1,18 @@
 // Finds a device and a program for a model, and installs it there: at load, and again after a loss.
 
 import { chooseProgram } from "./choice.js";
+import { CrashMarker, markStore } from "./crash_marker.js";
 import { acquireDevice, type DeviceOptions } from "./device.js";
 import { diagnosed, lossBehind, lossOf, type Whereabouts } from "./diagnose.js";
 import { KernelTrail } from "./diagnosis.js";
 import { DeviceError, throwIfAborted, type WebinferError } from "./errors.js";
-import { Sizes } from "./expressions.js";
 import type { Kernel, Program } from "./generated/manifest.js";
 import type { Package } from "./package.js";
 import { Pipelines, type PipelineCache } from "./pipelines.js";
 import { install, type Assets, type Placement, type Residence } from "./residence.js";
 import type { LoadPhase, Subject } from "./telemetry/events.js";
 import type { AdapterInfo } from "./tier.js";
+import { Trust, type SelfTestMode } from "./trust.js";
 import { shardsOf } from "./weights.js";
 
 /** Bytes of the files that the chosen program needs; the total is known from the first call on. */
@@ -28,6 +29,8 @@ export interface SettleOptions extends DeviceOptions {
   readonly tier?: string | undefined;
   /** Take and leave compiled kernels here; of use with `device`, which the packages share. */
   readonly pipelineCache?: PipelineCache | undefined;
+  /** Whether golden inputs are run on the device before the model is handed out; default "auto". */
+  readonly selfTest?: SelfTestMode | undefined;
   /** Asked before anything is compiled; false rejects the load with "not-admitted". */
   readonly admit?: ((subject: Subject) => Promise<boolean>) | undefined;
 }
@@ -79,26 +82,46 @@ export async function settle(
     const kernels = new Map(source.manifest.kernels.map((kernel) => [kernel.name, kernel]));
     const cache = options.pipelineCache;
     const pipelines = new Pipelines(device, source, { signal, onBytes: meter.add, cache, telemetry });
-    clock.lap();
-    const choice = await chooseProgram(device, shortlist, pipelines, kernels, new Sizes(component.symbols));
-    const { program } = choice;
-    const tierMs = clock.lap();
-    const more = await contest(adapter, program);
-    if (more === undefined) {
-      if (owned) device.destroy();
-      return undefined;
+    const { records } = assets;
+    const { selfTest: mode = "auto" } = options;
+    const trust = await Trust.open({ source, component, records, telemetry, adapter, mode });
+    const key = `crash/${vendor}/${architecture}/${model}/${component.name}`;
+    const marker = await CrashMarker.open(markStore(records), key, source.version);
+    const site = { device, adapter, shortlist, pipelines, trust, marker, asked: options.tier !== undefined };
+    let more: readonly string[] | undefined;
+    // Until a program passes its self-test; where none is left, the choice rejects.
+    for (;;) {
+      clock.lap();
+      const { program, rates, reasons: why } = await chooseProgram(assets, site);
+      const tierMs = clock.lap();
+      more ??= await contest(adapter, program);
+      if (more === undefined) {
+        if (owned) device.destroy();
+        return undefined;
+      }
+      const reasons = [...why, ...more];
+      ended("tier", tierMs);
+      telemetry.emit({ type: "tier", at: performance.now(), model, tier: program.tier, reasons });
+      const { trail } = where;
+      const placement: Placement = { device, adapter, trail, owned, program, rates, reasons, pipelines, marker };
+      where = placement;
+      meter.start(neededBytes(assets, program, kernels));
+      const installed = await install(assets, placement, { signal, onBytes: meter.add });
+      residence = installed;
+      const others = shortlist.fitting.filter((other) => other !== program && trust.fault(other) === undefined);
+      const { passed, reason } = await marker.during("first run", program, () =>
+        trust.examine(installed, others, signal),
+      );
+      reasons.push(reason);
+      if (!passed) {
+        installed.dispose();
+        continue;
+      }
+      await source.remember();
+      throwIfAborted(signal);
+      if (loss !== undefined) throw loss as Error;
+      return { placement, residence, tier: program.tier, deviceMs, tierMs };
     }
-    const reasons = [...choice.reasons, ...more];
-    ended("tier", tierMs);
-    telemetry.emit({ type: "tier", at: performance.now(), model, tier: program.tier, reasons });
-    const placement: Placement = { device, adapter, trail: where.trail, owned, program, reasons, pipelines };
-    where = placement;
-    meter.start(neededBytes(assets, program, kernels));
-    residence = await install(assets, placement, { signal, onBytes: meter.add });
-    await source.remember();
-    throwIfAborted(signal);
-    if (loss !== undefined) throw loss as Error;
-    return { placement, residence, tier: program.tier, deviceMs, tierMs };
   } catch (cause) {
     await lossBehind(cause, device);
     const failure = loss ?? diagnosed(cause, assets, where);

@@ -5,10 +5,10 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { FrameScheduler, load, type CostStore, type LoadOptions, type Model, type Outputs } from "../src/index.js";
+import { FrameScheduler, load, type RecordStore, type LoadOptions, type Model } from "../src/index.js";
 import { partWgsl } from "../src/parts.js";
 import { gameDevice, gpu } from "./dawn.js";
-import { failure, goldenFeeds, PackageServer, reference } from "./golden.js";
+import { expectReference, failure, goldenFeeds, PackageServer, reference } from "./golden.js";
 
 let server: PackageServer;
 const models: Model[] = [];
@@ -21,13 +21,13 @@ afterEach(async () => {
 });
 
 async function open(options: LoadOptions = {}): Promise<Model> {
-  const model = await load(server.url, { gpu, tier: "fp32-register", costStore: new Costs(), ...options });
+  const model = await load(server.url, { gpu, tier: "fp32-register", records: new Costs(), ...options });
   models.push(model);
   return model;
 }
 
 /** Costs of one visit. */
-class Costs implements CostStore {
+class Costs implements RecordStore {
   readonly texts = new Map<string, string>();
 
   get(key: string): Promise<string | undefined> {
@@ -53,19 +53,6 @@ async function narrowWorkgroups(): Promise<void> {
       for (const dispatch of program.prepare) dispatch.workgroups = [12, 1, 1];
     }
   });
-}
-
-async function expectReference(outputs: Outputs): Promise<void> {
-  // Both reads are encoded in this turn: a job that waits may start as soon as the first one arrives.
-  const [y = [], z] = await Promise.all([outputs.get("y")?.read(), outputs.get("z")?.read()]);
-  const expected = reference.outputs.y.flat();
-  expect(y).toHaveLength(expected.length);
-  for (const [index, value] of expected.entries()) {
-    const error = Math.abs(Number(y[index]) - value);
-    // Written so that NaN fails.
-    expect(error <= 1e-5 + 1e-6 * Math.abs(value), `element ${String(index)}`).toBe(true);
-  }
-  expect(z).toEqual(BigInt64Array.from(reference.outputs.z, BigInt));
 }
 
 /** Smaller than any dispatch: one piece per slice. */
@@ -192,13 +179,14 @@ describe("slices", () => {
   });
 
   test("what a visit measured serves the next one", async () => {
-    const costStore = new Costs();
-    const model = await open({ costStore });
+    const records = new Costs();
+    const model = await open({ records });
     for (let count = 0; count < 20; count += 1) await model.run(goldenFeeds());
-    expect([...costStore.texts.keys()].join()).toMatch(/\/golden\/fp32-register\/[0-9a-f]+$/);
-    const [text = ""] = costStore.texts.values();
+    const [key = ""] = [...records.texts.keys()].filter((name) => name.startsWith("costs/"));
+    expect(key).toMatch(/\/golden\/fp32-register\/[0-9a-f]+$/);
+    const text = records.texts.get(key) ?? "";
     const { ms } = JSON.parse(text) as { ms: number[] };
-    const again = await open({ costStore });
+    const again = await open({ records });
     const job = again.start(goldenFeeds());
     await job.started;
     expect(job.remainingMs / ms.reduce((sum, each) => sum + each, 0)).toBeCloseTo(1, 2);

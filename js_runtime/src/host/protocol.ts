@@ -132,7 +132,7 @@ export class Host {
   async #load({ package: path, tier, shared }: LoadCommand): Promise<unknown> {
     const own = { gpu: this.#options.gpu, featureLevel: this.#featureLevel() };
     const on = shared === true ? { device: await this.#sharedDevice(), pipelineCache: this.#pipelines } : own;
-    const model = await load(this.#url(path), { tier, backend: "webgpu", cache: "none", ...on });
+    const model = await load(this.#url(path), { tier, backend: "webgpu", cache: "none", selfTest: "never", ...on });
     const handle = this.#nextHandle;
     this.#nextHandle += 1;
     this.#models.set(handle, model);
