@@ -43,7 +43,7 @@ const source = await Package.open(PACKAGE_URL);
 const engine = new WebGPUEngine(canvas, engineOptions(await requirements(source), { antialias: true }));
 await engine.initAsync();
 const bridge = new BabylonBridge(engine, { BaseTexture });
-const model = await load(source, { device: bridge.device, recover: bridge.recover });
+const model = await load(source, { backend: "webgpu", device: bridge.device, recover: bridge.recover });
 const budgetMs = frameBudgetMs(model);
 await model.prepareSlices({ budgetMs });
 const scheduler = new FrameScheduler(bridge.device, { budgetMs });

@@ -61,7 +61,7 @@ app.setCanvasFillMode(FILLMODE_FILL_WINDOW);
 app.setCanvasResolution(RESOLUTION_AUTO);
 
 const bridge = new PlayCanvasBridge(app, { Texture });
-const model = await load(source, { device: bridge.device, recover: bridge.recover });
+const model = await load(source, { backend: "webgpu", device: bridge.device, recover: bridge.recover });
 const budgetMs = frameBudgetMs(model);
 await model.prepareSlices({ budgetMs });
 const scheduler = new FrameScheduler(bridge.device, { budgetMs });

@@ -25,7 +25,7 @@ const source = await Package.open(PACKAGE_URL);
 const renderer = new WebGPURenderer(rendererParameters(await requirements(source), { antialias: true, canvas }));
 await renderer.init();
 const bridge = new ThreeBridge(renderer, { ExternalTexture });
-const model = await load(source, { device: bridge.device });
+const model = await load(source, { backend: "webgpu", device: bridge.device });
 const budgetMs = frameBudgetMs(model);
 await model.prepareSlices({ budgetMs });
 const scheduler = new FrameScheduler(bridge.device, { budgetMs });

@@ -108,7 +108,7 @@ export class PlayCanvasBridge<Texture extends PlayCanvasTexture, App extends Pla
   /** Give the scheduler its slice in every frame that is rendered, in PlayCanvas's own encoder. Returns how to stop. */
   run(scheduler: FrameScheduler): () => void {
     const handle = this.#app.on("prerender", () => {
-      scheduler.frame({ encoder: this.#graphics.getCommandEncoder() });
+      scheduler.frame({ encoder: this.#graphics.getCommandEncoder(), device: this.device });
     });
     return () => {
       handle.off();
