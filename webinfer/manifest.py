@@ -1,7 +1,7 @@
 """The on-disk package format: the only definition of it.
 
-`js_runtime/src/generated/` (types, JSON Schema, validator) is generated from these models; a test fails on a
-difference. All sizes and offsets are bytes. Everything a runtime needs to replay a model is here: it knows no ops.
+`js_runtime/src/generated/` (types, JSON Schema) is generated from these models; a test fails on a difference. All sizes
+and offsets are bytes. Everything a runtime needs to replay a model is here: it knows no ops.
 """
 
 from __future__ import annotations

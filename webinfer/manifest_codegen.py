@@ -1,4 +1,4 @@
-"""Generates the TypeScript side of the package format from `webinfer.manifest`: schema, types and validator.
+"""Generates the TypeScript side of the package format from `webinfer.manifest`: schema and types.
 
 Run `python -m webinfer.manifest_codegen` in a checkout after `npm ci` in js_runtime; `--check` fails on a difference.
 """
@@ -17,7 +17,7 @@ from webinfer.errors import CheckFailed, WebinferError
 from webinfer.manifest import FORMAT_VERSION, Manifest
 from webinfer.resources import data_dir
 
-FILES = ("manifest.schema.json", "manifest.ts", "validate_manifest.js", "validate_manifest.d.ts")
+FILES = ("manifest.schema.json", "manifest.ts", "manifest_schema.ts")
 
 
 def schema() -> dict[str, Any]:

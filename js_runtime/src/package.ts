@@ -5,9 +5,10 @@ import { sha256 } from "./digest.js";
 import { DEFAULT_SETTINGS, Downloader, systemClock, type DownloadClock, type DownloadSettings } from "./download.js";
 import { PackageError, throwIfAborted } from "./errors.js";
 import { FORMAT_VERSION, type FileEntry, type Manifest } from "./generated/manifest.js";
-import { validateManifest } from "./generated/validate_manifest.js";
+import { MANIFEST_SCHEMA } from "./generated/manifest_schema.js";
 import { HTML_HINT, isHtml, UPLOAD_HINT } from "./incoming_file.js";
 import { checkReferences } from "./manifest_check.js";
+import { schemaFault } from "./schema.js";
 import { openSource, type PackageLocation, type Source } from "./source.js";
 import { openStore, type Store } from "./store.js";
 
@@ -227,11 +228,9 @@ function parseManifest(bytes: Uint8Array, name: string, contentType: string): Ma
         "use the runtime that belongs to the webinfer version which wrote the package",
     );
   }
-  if (!validateManifest(document)) {
-    const first = validateManifest.errors?.[0];
-    const where = first?.instancePath === "" ? "the document" : (first?.instancePath ?? "the document");
-    throw new PackageError("manifest-invalid", `${name}: ${where} ${first?.message ?? "is not valid"}`);
-  }
-  checkReferences(document);
-  return document;
+  const fault = schemaFault(document, MANIFEST_SCHEMA);
+  if (fault !== undefined) throw new PackageError("manifest-invalid", `${name}: ${fault}; export the package again`);
+  const manifest = document as Manifest;
+  checkReferences(manifest);
+  return manifest;
 }
