@@ -17,10 +17,31 @@ export interface BoundDispatch {
   readonly node: string;
   readonly pipeline: GPUComputePipeline;
   readonly bindGroup: GPUBindGroup;
+  /** Group 1 of a kernel that reads or writes textures. */
+  readonly images?: GPUBindGroup;
   readonly workgroups: readonly [number, number, number];
 }
 
+/** Another form of a kernel, which reads or writes textures, with its group 1. */
+export interface Substitute {
+  readonly compiled: CompiledKernel;
+  readonly images: GPUBindGroup;
+}
+
+export const NO_SUBSTITUTES: ReadonlyMap<number, Substitute> = new Map();
+
 type Triple = [number, number, number];
+
+/** Set a dispatch's bind groups, and its pipeline or another form of it. */
+export function setUp(
+  pass: GPUComputePassEncoder,
+  { pipeline, bindGroup, images }: BoundDispatch,
+  form: GPUComputePipeline = pipeline,
+): void {
+  pass.setPipeline(form);
+  pass.setBindGroup(0, bindGroup);
+  if (images !== undefined) pass.setBindGroup(1, images);
+}
 
 /** Encode bound dispatches into one compute pass. */
 export function encodePass(
@@ -30,10 +51,9 @@ export function encodePass(
 ): void {
   if (dispatches.length === 0) return;
   const pass = encoder.beginComputePass(timestampWrites === undefined ? {} : { timestampWrites });
-  for (const { pipeline, bindGroup, workgroups } of dispatches) {
-    pass.setPipeline(pipeline);
-    pass.setBindGroup(0, bindGroup);
-    pass.dispatchWorkgroups(...workgroups);
+  for (const dispatch of dispatches) {
+    setUp(pass, dispatch);
+    pass.dispatchWorkgroups(...dispatch.workgroups);
   }
   pass.end();
 }
@@ -70,6 +90,10 @@ export class Executor {
   /** The present arrangement first, then the last ones. */
   #arrangements: readonly Arrangement[] = [];
   #kernels: ReadonlyMap<string, CompiledKernel> = new Map();
+  #substitutes = NO_SUBSTITUTES;
+  /** The dispatches with the last substitutes that there were. */
+  #substituted: readonly BoundDispatch[] = [];
+  #substitutedFor: readonly unknown[] = [];
 
   /** For within `DevicePool.admit`; throws "memory-budget". The activation buffers are leased. */
   constructor(
@@ -112,7 +136,23 @@ export class Executor {
 
   /** The dispatches of a run, in order; empty before `bind`. */
   get dispatches(): readonly BoundDispatch[] {
-    return this.#arrangements[0]?.dispatches ?? [];
+    const planned = this.#arrangements[0]?.dispatches ?? [];
+    if (this.#substitutes.size === 0) return planned;
+    if (this.#substitutedFor[0] !== planned || this.#substitutedFor[1] !== this.#substitutes) {
+      this.#substitutedFor = [planned, this.#substitutes];
+      this.#substituted = planned.map((dispatch, index) => {
+        const form = this.#substitutes.get(index);
+        if (form === undefined) return dispatch;
+        const { compiled, images } = form;
+        return { ...dispatch, kernel: compiled.kernel.name, pipeline: compiled.pipeline, images };
+      });
+    }
+    return this.#substituted;
+  }
+
+  /** From now on use other forms of some kernels; keys are indices into Program.dispatches. */
+  substitute(forms: ReadonlyMap<number, Substitute>): void {
+    this.#substitutes = forms;
   }
 
   /**
@@ -133,7 +173,8 @@ export class Executor {
 
   /** The compiled kernel of a bound dispatch. */
   kernel(name: string): CompiledKernel {
-    const compiled = this.#kernels.get(name);
+    const form = [...this.#substitutes.values()].find(({ compiled: { kernel } }) => kernel.name === name);
+    const compiled = form?.compiled ?? this.#kernels.get(name);
     if (compiled === undefined) throw new GpuError("compile", `kernel ${name} was not compiled`);
     return compiled;
   }

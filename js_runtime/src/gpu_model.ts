@@ -16,6 +16,7 @@ import type {
   ModelInfo,
   Outputs,
   OutputTensor,
+  RunOptions,
   RunTensor,
   StartOptions,
   StepsOptions,
@@ -90,17 +91,18 @@ export class GpuModel implements Model {
     return this.inputs.map((input) => ({ ...input, shape: sizes.shapeOf(input.shape) }));
   }
 
-  run(feeds: FeedSource): Promise<Outputs> {
-    return this.#job(this.#runs(feeds), {}, 1, true).done;
+  run(feeds: FeedSource, options: RunOptions = {}): Promise<Outputs> {
+    return this.#job(this.#runs(feeds, options), {}, 1, true).done;
   }
 
   start(feeds: FeedSource, options: StartOptions = {}): Job<Outputs> {
-    return this.#job(this.#runs(feeds), options, 1, false);
+    return this.#job(this.#runs(feeds, options), options, 1, false);
   }
 
   startSteps(options: StepsOptions): Job<Outputs> {
     const steps = new Steps(this.#assets.component, options);
-    const course = (residence: Residence): Course => steps.course(residence, this.#overwrite);
+    const course = (residence: Residence): Promise<Course> =>
+      steps.course(residence, this.#home.textures, this.#overwrite);
     return this.#job(course, options, options.steps, false);
   }
 
@@ -139,15 +141,25 @@ export class GpuModel implements Model {
   }
 
   /** One run of `feeds`. */
-  #runs(feeds: FeedSource): (residence: Residence) => Course {
+  #runs(feeds: FeedSource, { textures = {} }: RunOptions): (residence: Residence) => Promise<Course> {
     const ask = this.#asker(feeds);
-    return (residence) => {
+    return async (residence) => {
       const admitted = residence.admit(ask(residence));
+      const images = await residence.takeImages(admitted, textures, this.#home.textures);
       const begin = (encoder: GPUCommandEncoder): void => {
         this.#overwrite();
         residence.writeInputs(encoder, admitted);
+        images.begin(encoder);
       };
-      return { slicer: residence.slicer, steps: 1, first: 0, begin, advance: () => undefined };
+      return {
+        slicer: residence.slicer,
+        steps: 1,
+        first: 0,
+        begin,
+        end: images.end,
+        images: images.uses,
+        advance: () => undefined,
+      };
     };
   }
 
@@ -162,7 +174,7 @@ export class GpuModel implements Model {
 
   /** What a job does on whichever residence it has its turn; `whole`: nobody else submits its slices. */
   #job(
-    course: (residence: Residence) => Course,
+    course: (residence: Residence) => Promise<Course>,
     { signal }: StartOptions,
     steps: number,
     whole: boolean,
@@ -230,12 +242,19 @@ export class GpuModel implements Model {
     this.#home.forget();
   };
 
-  #submitInputs(residence: Residence, feeds: Feeds): Promise<void> {
+  async #submitInputs(residence: Residence, feeds: Feeds): Promise<void> {
     const admitted = residence.admit(feeds);
+    const images = await residence.takeImages(
+      admitted,
+      {},
+      this.#home.textures,
+      "every dispatch is measured as planned",
+    );
     this.#overwrite();
-    return checked(residence.device, "inputs", () => {
+    await checked(residence.device, "inputs", () => {
       const encoder = residence.device.createCommandEncoder({ label: "webinfer inputs" });
       residence.writeInputs(encoder, admitted);
+      images.begin(encoder);
       residence.device.queue.submit([encoder.finish()]);
     });
   }
@@ -262,6 +281,7 @@ export class GpuModel implements Model {
 
   #collectOutputs(residence: Residence): Outputs {
     const generation = this.#generation;
+    const { textures, unfilled } = residence.images;
     return new Map(
       this.#assets.component.outputs.map(({ name, dtype, shape: extents }) => {
         const shape = residence.shapeOf(extents);
@@ -276,8 +296,16 @@ export class GpuModel implements Model {
           }
         };
         const range = (): TensorRange => ({ ...residence.range(residence.planned(name)), shape });
-        const readBytes = async (): Promise<Uint8Array<ArrayBuffer>> => {
+        const checkFilled = (): void => {
           checkFresh();
+          if (!unfilled.has(name)) return;
+          throw new InputError(
+            "no-buffer",
+            `output ${name} went to a texture alone; run with textures: { ${name}: { buffer: true } } to have both`,
+          );
+        };
+        const readBytes = async (): Promise<Uint8Array<ArrayBuffer>> => {
+          checkFilled();
           return elementCount(shape) === 0 ? new Uint8Array(0) : this.#read(residence, range());
         };
         const output: OutputTensor = {
@@ -285,8 +313,14 @@ export class GpuModel implements Model {
           dtype,
           shape,
           get buffer() {
-            checkFresh();
+            checkFilled();
             return range().buffer;
+          },
+          texture: () => {
+            checkFresh();
+            const texture = textures.get(name);
+            if (texture !== undefined) return texture;
+            throw new InputError("no-texture", `output ${name} has no texture: run with textures: { ${name}: {} }`);
           },
           readBytes,
           read: async () => toArray(dtype, await readBytes()),

@@ -2,7 +2,9 @@
 
 import { diagnosed, lossBehind, lossOf } from "./diagnose.js";
 import { StoppedError, WebinferError } from "./errors.js";
+import { OutputTextures } from "./image/output_textures.js";
 import type { JobProgress } from "./job.js";
+import { poolOf } from "./pool.js";
 import type { Loss, Recovery } from "./recovery.js";
 import { install, type Assets, type Placement, type Residence } from "./residence.js";
 import type { Settled } from "./settle.js";
@@ -29,6 +31,7 @@ export class Home {
   #residence: Residence | undefined;
   /** Was evicted, and keeps the outputs of the last run. */
   #evicted: Residence | undefined;
+  #textures: OutputTextures | undefined;
   /** Never rejects. */
   #recovering: Promise<void> | undefined;
   /** Why there is no home any more. */
@@ -57,6 +60,13 @@ export class Home {
   /** Where the model is, or was last. */
   get placement(): Placement {
     return this.#placement;
+  }
+
+  /** Where outputs are stored as textures: they stay whatever is evicted, until the device is lost. */
+  get textures(): OutputTextures {
+    const { device } = this.#placement;
+    const name = this.#assets.source.manifest.name;
+    return (this.#textures ??= new OutputTextures(device, poolOf(device).open(this.#assets, name)));
   }
 
   /** Why the model cannot be used any more. */
@@ -205,6 +215,8 @@ export class Home {
     this.#residence?.dispose();
     this.#residence = undefined;
     this.forget();
+    if (this.#textures !== undefined) poolOf(this.#placement.device).close(this.#textures.memory);
+    this.#textures = undefined;
     if (this.#placement.owned) this.#placement.device.destroy();
   }
 }

@@ -19,6 +19,15 @@ export type { DeviceOptions } from "./device.js";
 export type { Diagnosis } from "./diagnosis.js";
 export type { Extent } from "./expressions.js";
 export type { Feed, Feeds } from "./feeds.js";
+export type {
+  ExternalImage,
+  ImageFeed,
+  ImageOptions,
+  ImageUse,
+  Layout,
+  OutputFormat,
+  TextureOptions,
+} from "./image/picture.js";
 export { FORMAT_VERSION, type SymbolBounds } from "./generated/manifest.js";
 export type { Job, JobProgress, JobState, SliceOptions, Step } from "./job.js";
 export { load, type LoadOptions } from "./load.js";
@@ -31,6 +40,7 @@ export type {
   ModelInfo,
   Outputs,
   OutputTensor,
+  RunOptions,
   RunTensor,
   StartOptions,
   StepsOptions,

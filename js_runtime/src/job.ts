@@ -1,6 +1,7 @@
 // One run of a model in slices, or several in a row: the caller says when and for how long, the job knows what comes next.
 
 import { StoppedError } from "./errors.js";
+import type { ImageUse } from "./image/picture.js";
 import { watch } from "./scopes.js";
 import { EMPTY_SLICE, type Slice, type Slicer } from "./slicer.js";
 import { nextTask } from "./task.js";
@@ -43,6 +44,10 @@ export interface Course {
   readonly first: number;
   /** Write the inputs of the first run, ahead of its first slice. */
   readonly begin: (encoder: GPUCommandEncoder) => void;
+  /** Append what comes after the last dispatch of the last run. */
+  readonly end?: (encoder: GPUCommandEncoder) => void;
+  /** How its images come in and go out. */
+  readonly images?: readonly ImageUse[];
   /** Submit what brings in the inputs of a later run; all earlier work is in the queue. */
   readonly advance: (step: number) => void;
 }
@@ -111,6 +116,11 @@ export class Job<Outputs> {
 
   get progress(): JobProgress {
     return this.#progress;
+  }
+
+  /** How images became inputs, and outputs textures; empty while the job is queued. */
+  get images(): readonly ImageUse[] {
+    return this.#course?.images ?? [];
   }
 
   /** The device of its slices; undefined while it is queued, because after a loss that may be another one. */
@@ -226,10 +236,10 @@ export class Job<Outputs> {
    * The model's turn for this job: resolves when everything has been submitted and nothing was refused. `prepare` checks
    * the inputs and says what is to do.
    */
-  async perform(prepare: () => Course): Promise<void> {
+  async perform(prepare: () => Course | Promise<Course>): Promise<void> {
     if (!this.#live()) throw this.#cause;
     this.#interruption = undefined;
-    const course = prepare();
+    const course = await prepare();
     await course.slicer.restart();
     // Any of it may have happened during the await above.
     if (!this.#live()) throw this.#cause;
@@ -297,7 +307,9 @@ export class Job<Outputs> {
     }
     const left = this.#stepMs === 0 ? 0 : slicer.remainingMs / this.#stepMs;
     this.#progress = this.#progressOf(course, slicer.ended ? 1 : 1 - left);
-    return slicer.encode(encoder, cut, budgetMs);
+    const slice = slicer.encode(encoder, cut, budgetMs);
+    if (slicer.ended && this.#step + 1 === course.steps) course.end?.(encoder);
+    return slice;
   }
 
   /** `share` of the present step is encoded. */

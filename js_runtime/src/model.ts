@@ -3,6 +3,7 @@
 import type { Extent } from "./expressions.js";
 import type { Feeds } from "./feeds.js";
 import type { SymbolBounds } from "./generated/manifest.js";
+import type { TextureOptions } from "./image/picture.js";
 import type { Job } from "./job.js";
 import type { MemoryUse } from "./memory.js";
 import type { Delivery } from "./package.js";
@@ -63,10 +64,16 @@ export interface CapturedTensor extends RunTensor {
 /** One output of one run. Valid until the next run starts; later use throws "stale-output". */
 export interface OutputTensor extends RunTensor {
   /**
-   * The GPU buffer, data at offset 0, padded to 16 bytes. Owned by the model: use it, never destroy it. A zero-size
-   * output has none and throws "unknown-tensor".
+   * The GPU buffer, data at offset 0, padded to 16 bytes. Owned by the model: use it, never destroy it. Throws
+   * "unknown-tensor" for a zero-size output, and "no-buffer" for one that went to a texture alone; reading that rejects.
    */
   readonly buffer: GPUBuffer;
+  /**
+   * The texture that this output was to be stored to (`RunOptions.textures`): the same object in every run, as long as
+   * its size and format stay and the device lives. Owned by the model, with usage TEXTURE_BINDING and COPY_SRC; row 0
+   * of the output is row 0 of the texture. Throws "no-texture" where the run was not told to fill one.
+   */
+  texture(): GPUTexture;
   /** Copy to the CPU; float16 arrives as float32 values. */
   read(): Promise<TensorArray>;
   /** Copy to the CPU as raw little-endian bytes of the element type. */
@@ -76,7 +83,12 @@ export interface OutputTensor extends RunTensor {
 /** The outputs of one run, by name. */
 export type Outputs = ReadonlyMap<string, OutputTensor>;
 
-export interface StartOptions {
+export interface RunOptions {
+  /** Outputs that are stored to textures, by name. */
+  readonly textures?: Readonly<Record<string, TextureOptions>> | undefined;
+}
+
+export interface StartOptions extends RunOptions {
   /** Cancels the job. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -115,7 +127,7 @@ export interface Model {
   inputsAt(values: Readonly<Record<string, number>>): readonly RunTensor[];
 
   /** Run the model. Resolves when the GPU accepted the work; outputs are GPU buffers. */
-  run(feeds: FeedSource): Promise<Outputs>;
+  run(feeds: FeedSource, options?: RunOptions): Promise<Outputs>;
 
   /**
    * Run the model in slices that the caller asks for (`step`, `encode`, or a FrameScheduler). Jobs and runs take turns in

@@ -4,6 +4,7 @@
 // same, as long as each workgroup sees its own id and the whole count. The variant adds an offset to the entry point's
 // builtins; whole dispatches keep the pipeline without it.
 
+import { setUp, type BoundDispatch } from "./executor.js";
 import type { Kernel } from "./generated/manifest.js";
 import type { ModelMemory } from "./memory.js";
 import type { CompiledKernel } from "./pipelines.js";
@@ -14,13 +15,13 @@ const PART_BYTES = 32;
 /** Parts that may be encoded before the first is submitted; a slice has at most two. */
 const SLOTS = 64;
 
-const DECLARATION = `
+const declaration = (group: number): string => `
 struct WebinferPart { first: vec3<u32>, whole: vec3<u32> }
-@group(1) @binding(0) var<uniform> webinfer_part: WebinferPart;
+@group(${String(group)}) @binding(0) var<uniform> webinfer_part: WebinferPart;
 `;
 
-/** The kernel's WGSL with offset workgroup ids; undefined where its entry point is not of a known form. */
-export function partWgsl(wgsl: string, workgroupSize: Kernel["workgroup_size"]): string | undefined {
+/** The kernel's WGSL with offset workgroup ids, from `group`; undefined where its entry point is not of a known form. */
+export function partWgsl(wgsl: string, workgroupSize: Kernel["workgroup_size"], group = 1): string | undefined {
   const entry = /\bfn\s+main\s*\(/.exec(wgsl);
   if (entry === null) return undefined;
   const open = entry.index + entry[0].length;
@@ -58,7 +59,7 @@ export function partWgsl(wgsl: string, workgroupSize: Kernel["workgroup_size"]):
     }
   }
   const head = wgsl.slice(0, open) + kept.join(",") + wgsl.slice(parameters.end, body + 1);
-  return `${head} ${lets.join(" ")}${wgsl.slice(body + 1)}${DECLARATION}`;
+  return `${head} ${lets.join(" ")}${wgsl.slice(body + 1)}${declaration(group)}`;
 }
 
 /** The parameters from `open` to the closing parenthesis, whose index is `end`. */
@@ -131,13 +132,8 @@ export class Parts {
   }
 
   /** Encode a range of a dispatch whose kernel is "ready". */
-  encode(
-    pass: GPUComputePassEncoder,
-    kernel: string,
-    bindGroup: GPUBindGroup,
-    workgroups: readonly [number, number, number],
-    { axis, first, count }: WorkgroupRange,
-  ): void {
+  encode(pass: GPUComputePassEncoder, dispatch: BoundDispatch, { axis, first, count }: WorkgroupRange): void {
+    const { kernel, images, workgroups } = dispatch;
     const pipeline = this.#pipelines.get(kernel);
     if (typeof pipeline !== "object") throw new RangeError(`kernel ${kernel} has no divided form`);
     const { buffer, group, stride } = this.#parts();
@@ -149,19 +145,19 @@ export class Parts {
     this.#device.queue.writeBuffer(buffer, slot * stride, words);
     const counts: [number, number, number] = [...workgroups];
     counts[axis] = count;
-    pass.setPipeline(pipeline);
-    pass.setBindGroup(0, bindGroup);
-    pass.setBindGroup(1, group, [slot * stride]);
+    setUp(pass, dispatch, pipeline);
+    pass.setBindGroup(images === undefined ? 1 : 2, group, [slot * stride]);
     pass.dispatchWorkgroups(...counts);
   }
 
-  async #compile({ kernel, layout, wgsl }: CompiledKernel): Promise<GPUComputePipeline | "none"> {
-    const code = partWgsl(wgsl, kernel.workgroup_size);
+  async #compile({ kernel, layout, images, wgsl }: CompiledKernel): Promise<GPUComputePipeline | "none"> {
+    const own = images === undefined ? [layout] : [layout, images];
+    const code = partWgsl(wgsl, kernel.workgroup_size, own.length);
     if (code === undefined) return "none";
     const device = this.#device;
     const label = `${kernel.name} part`;
     device.pushErrorScope("validation");
-    const bindGroupLayouts = [layout, this.#parts().layout];
+    const bindGroupLayouts = [...own, this.#parts().layout];
     const made = device.createComputePipelineAsync({
       label,
       layout: device.createPipelineLayout({ label, bindGroupLayouts }),

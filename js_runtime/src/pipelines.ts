@@ -11,6 +11,8 @@ export interface CompiledKernel {
   readonly kernel: Kernel;
   readonly pipeline: GPUComputePipeline;
   readonly layout: GPUBindGroupLayout;
+  /** Of group 1, where the kernel reads or writes textures. */
+  readonly images?: GPUBindGroupLayout;
   readonly wgsl: string;
 }
 

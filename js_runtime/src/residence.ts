@@ -3,9 +3,13 @@
 import type { KernelTrail } from "./diagnosis.js";
 import type { CrashMarker } from "./crash_marker.js";
 import { InputError } from "./errors.js";
-import { Executor } from "./executor.js";
+import { Executor, NO_SUBSTITUTES } from "./executor.js";
 import { Sizes, type Extent } from "./expressions.js";
 import { checkFeeds, type CheckedFeed, type Feeds } from "./feeds.js";
+import { NO_IMAGES, type ImageRun } from "./image/image_run.js";
+import type { Images } from "./image/images.js";
+import type { OutputTextures } from "./image/output_textures.js";
+import type { TextureOptions } from "./image/picture.js";
 import type { Component, PlannedTensor, Program } from "./generated/manifest.js";
 import type { ModelMemory } from "./memory.js";
 import type { LoadTimings } from "./model.js";
@@ -71,6 +75,8 @@ export class Residence {
   readonly #pool: DevicePool;
   readonly #sizes: Sizes;
   readonly #costKey: string;
+  #images: Images | undefined;
+  #imageRun = NO_IMAGES;
   #nextSave = FIRST_SAVE;
 
   /** For `install`. */
@@ -114,6 +120,7 @@ export class Residence {
     const occupied = await this.#pool.admit(this.memory, allocate, signal);
     if (occupied === undefined) return false;
     try {
+      this.executor.substitute(NO_SUBSTITUTES);
       await this.executor.bind();
       return true;
     } catch (cause) {
@@ -154,6 +161,31 @@ export class Residence {
       if ("bytes" in feed) writePadded(this.device.queue, buffer, offset, feed.bytes);
       else if ("buffer" in feed) encoder.copyBufferToBuffer(feed.buffer, feed.offset, buffer, offset, feed.sizeBytes);
     }
+  }
+
+  /**
+   * Prepare the images of a run whose inputs are admitted. `refusal`: why its kernels may not use textures, if so.
+   * Rejects like `Images.take`.
+   */
+  async takeImages(
+    feeds: readonly CheckedFeed[],
+    requests: Readonly<Record<string, TextureOptions>>,
+    textures: OutputTextures,
+    refusal?: string,
+  ): Promise<ImageRun> {
+    this.#imageRun = NO_IMAGES;
+    if (feeds.some((feed) => "image" in feed) || Object.keys(requests).length > 0) {
+      const { Images: Class } = await import("./image/images.js");
+      this.#images ??= new Class(this, this.#assets.component, textures);
+      this.#imageRun = await this.#images.take(feeds, requests, refusal);
+    }
+    this.executor.substitute(this.#imageRun.substitutes);
+    return this.#imageRun;
+  }
+
+  /** What the last run did about its images. */
+  get images(): ImageRun {
+    return this.#imageRun;
   }
 
   /** A shape at the sizes of the present run. */

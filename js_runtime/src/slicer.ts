@@ -1,6 +1,6 @@
 // Replays the dispatches of a model slice by slice: what the pure scheduling decides becomes passes, and their times are learned.
 
-import type { Executor } from "./executor.js";
+import { setUp, type Executor } from "./executor.js";
 import type { ModelMemory } from "./memory.js";
 import { longestAxis, Parts } from "./parts.js";
 import type { Clock, CostModel, Share } from "./scheduling/costs.js";
@@ -156,18 +156,17 @@ export class Slicer {
     for (const { dispatch, first, count, whole } of pieces) {
       const bound = this.#executor.dispatches[dispatch];
       if (bound === undefined) continue;
-      const { kernel, pipeline, bindGroup, workgroups } = bound;
+      const { kernel, workgroups } = bound;
       this.#executor.trail.note(kernel);
       const axis = longestAxis(workgroups);
       const part = whole ? 1 : count / workgroups[axis];
       const share = this.#share(dispatch) * part;
       shares.push({ dispatch, share, kernel, ms: this.costs.ms(dispatch) * share });
       if (whole) {
-        pass.setPipeline(pipeline);
-        pass.setBindGroup(0, bindGroup);
+        setUp(pass, bound);
         pass.dispatchWorkgroups(...workgroups);
       } else {
-        this.#parts.encode(pass, kernel, bindGroup, workgroups, { axis, first, count });
+        this.#parts.encode(pass, bound, { axis, first, count });
       }
     }
     pass.end();

@@ -3,6 +3,7 @@
 import { GpuError, InputError } from "./errors.js";
 import type { Feeds } from "./feeds.js";
 import type { Component } from "./generated/manifest.js";
+import type { OutputTextures } from "./image/output_textures.js";
 import type { Course } from "./job.js";
 import type { StepsOptions } from "./model.js";
 import { encodeRead, finishRead, type PendingRead } from "./readback.js";
@@ -34,10 +35,11 @@ export class Steps {
   }
 
   /** What is left to do, on a residence that the job has for its turn. `overwrite`: earlier outputs become stale. */
-  course(residence: Residence, overwrite: () => void): Course {
-    const { steps, feeds } = this.#options;
+  async course(residence: Residence, outputs: OutputTextures, overwrite: () => void): Promise<Course> {
+    const { steps, feeds, textures = {} } = this.#options;
     const { step, feeds: kept } = this.#checkpoint;
     const admitted = residence.admit({ ...feeds(step), ...kept });
+    const images = await residence.takeImages(admitted, textures, outputs, "values are carried from step to step");
     return {
       slicer: residence.slicer,
       steps,
@@ -45,7 +47,10 @@ export class Steps {
       begin: (encoder) => {
         overwrite();
         residence.writeInputs(encoder, admitted);
+        images.begin(encoder);
       },
+      end: images.end,
+      images: images.uses,
       advance: (next) => {
         this.#advance(residence, next);
       },

@@ -53,6 +53,12 @@ export class PortableOutputs {
           get buffer() {
             return buffer();
           },
+          texture: () => {
+            throw new BackendError(
+              "not-on-backend",
+              `output ${name} has no texture on ${this.#backend}; use \`buffer\``,
+            );
+          },
           readBytes,
           read: async () => toArray(dtype, await readBytes()),
         };

@@ -6,13 +6,7 @@ import type { TensorSpec } from "../generated/manifest.js";
 
 /** What a browser can draw. Copied by the browser into a texture of the model's, as sRGB with straight alpha. */
 export type ExternalImage =
-  | HTMLCanvasElement
-  | OffscreenCanvas
-  | HTMLImageElement
-  | HTMLVideoElement
-  | VideoFrame
-  | ImageBitmap
-  | ImageData;
+  HTMLCanvasElement | OffscreenCanvas | HTMLImageElement | HTMLVideoElement | VideoFrame | ImageBitmap | ImageData;
 
 /** Order of a tensor's elements: planes of channels, or channels side by side. Batches hold one image. */
 export type Layout = "nchw" | "nhwc";
@@ -89,7 +83,7 @@ export function sizeOf(name: string, feed: ImageFeed): Size {
   throw new InputError(
     "image-source",
     `input ${name}: the image is ${String(width)}x${String(height)}: it is closed, or not loaded yet; ` +
-      'wait for a video\'s "loadeddata", an image\'s decode()',
+      "wait for a video's \"loadeddata\", an image's decode()",
   );
 }
 
@@ -113,7 +107,8 @@ export function imageShape({ name, shape }: TensorSpec, feed: ImageFeed): readon
 /** See a tensor as one image; throws "image-shape". */
 export function geometryOf(name: string, shape: readonly number[], layout: Layout = "nchw"): Geometry {
   const batch = shape.slice(0, -3);
-  const [a = 0, b = 0, c = 0] = shape.length === 2 ? (layout === "nchw" ? [1, ...shape] : [...shape, 1]) : shape.slice(-3);
+  const [a = 0, b = 0, c = 0] =
+    shape.length === 2 ? (layout === "nchw" ? [1, ...shape] : [...shape, 1]) : shape.slice(-3);
   const [channels, height, width] = layout === "nchw" ? [a, b, c] : [c, a, b];
   const one = batch.every((extent) => extent === 1) && width * height > 0;
   if (one && channels >= 1 && channels <= 4) return { channels, height, width, layout };
