@@ -263,6 +263,20 @@ describe("who is told", () => {
     expect(kept.flushes).toEqual([false]);
   });
 
+  test("what a load did before it had an adapter is told with the adapter's class, or with the load's failure", () => {
+    const kept = new Kept();
+    const telemetry = stream({ sinks: [kept] });
+    const fetched = (model: string): RuntimeEvent => ({ type: "phase", at: 1, ms: 3, model, phase: "manifest" });
+    telemetry.emit(adapter({ model: "faces", version: "77" }));
+    telemetry.emit(fetched("terrain"));
+    telemetry.emit(fetched("voices"));
+    expect(kept.types).toEqual(["adapter"]);
+    telemetry.emit(adapter());
+    expect(kept.records[2]).toMatchObject({ event: { type: "phase" }, subject: { model: "terrain" } });
+    telemetry.emit({ type: "failure", at: 5, model: "voices", during: "load", code: "no-adapter" });
+    expect(kept.types).toEqual(["adapter", "adapter", "phase", "failure", "phase"]);
+  });
+
   test("a hidden page flushes at once, the open window included", () => {
     const kept = new Kept();
     let hide = (): void => undefined;

@@ -41,6 +41,8 @@ export interface TelemetryOptions {
   readonly hide?: HideSource | undefined;
 }
 
+type PhaseEvent = Extract<RuntimeEvent, { readonly type: "phase" }>;
+
 const NOBODY: Subject = { vendor: "", architecture: "", software: false, model: "", version: "" };
 
 /** Off unless made. Keeps no identifier of a player, a page or a session. */
@@ -54,6 +56,8 @@ export class TelemetryStream implements Telemetry {
   readonly #subjects = new Map<string, Subject>();
   readonly #stopHide: () => void;
   readonly #faults: unknown[] = [];
+  /** What loads did before they had an adapter: told with its class, or once they failed. */
+  #early: PhaseEvent[] = [];
   #lastSubject: Subject | undefined;
   readonly #verdicts = new Map<Subject, boolean>();
   /** Events leave in order, although the kill switch is asked in between. */
@@ -85,11 +89,16 @@ export class TelemetryStream implements Telemetry {
       this.#lastSubject = { vendor, architecture, software, model, version };
       this.#subjects.set(model, this.#lastSubject);
     }
-    for (const reported of this.#summary.add(event)) this.#report(reported);
+    for (const reported of this.#summary.add(event)) {
+      if (reported.type === "phase" && !this.#subjects.has(reported.model)) this.#early.push(reported);
+      else this.#report(reported);
+    }
+    if (event.type === "adapter" || event.type === "failure") this.#release(({ model }) => model === event.model);
   }
 
   /** Send what is waiting, the window so far included. */
   async flush(hiding = false): Promise<void> {
+    this.#release(() => true);
     for (const reported of this.#summary.close()) this.#report(reported);
     // A page that goes does not wait for the kill switch: what it has not let pass yet is lost.
     if (!hiding) await this.#tail;
@@ -106,6 +115,12 @@ export class TelemetryStream implements Telemetry {
     await this.flush();
     this.#sinks.length = 0;
     this.#observers.length = 0;
+  }
+
+  #release(which: (event: PhaseEvent) => boolean): void {
+    const released = this.#early.filter(which);
+    this.#early = this.#early.filter((event) => !which(event));
+    for (const event of released) this.#report(event);
   }
 
   #report(event: ReportedEvent): void {
