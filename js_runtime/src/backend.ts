@@ -2,8 +2,7 @@
 
 import { BackendError, DeviceError, GpuError, LimitsError, type BackendAttempt } from "./errors.js";
 import type { Program } from "./generated/manifest.js";
-import { CostModel, CPU_RATES, GPU_RATES } from "./scheduling/costs.js";
-import type { AdapterInfo } from "./tier.js";
+import { CostModel, type Rates } from "./scheduling/costs.js";
 
 export type Backend = BackendAttempt["backend"];
 
@@ -27,9 +26,9 @@ export interface BackendOptions {
 /** Below this, a software adapter is fast enough, and ONNX Runtime Web's 14 MB are not worth a download. */
 export const WORTH_MEASURING_MS = 100;
 
-/** Predicted milliseconds of one run at the largest sizes; `saved` is what earlier visits learned. */
-export function predictMs(program: Program, adapter: AdapterInfo, saved: string | undefined): number {
-  const costs = new CostModel(program.dispatches, adapter.isCpu ? CPU_RATES : GPU_RATES);
+/** Predicted milliseconds of one run at the largest sizes, at measured rates; `saved` is what earlier visits learned. */
+export function predictMs(program: Program, rates: Rates, saved: string | undefined): number {
+  const costs = new CostModel(program.dispatches, rates);
   if (saved !== undefined) costs.restore(saved);
   return program.dispatches.reduce((sum, _, index) => sum + costs.ms(index), 0);
 }

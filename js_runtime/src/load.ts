@@ -12,6 +12,7 @@ import { Package, type DeliveryOptions } from "./package.js";
 import { costKey, defaultRecords, type RecordStore } from "./record_store.js";
 import { isLoss, Recovery, type RecoveryOptions } from "./recovery.js";
 import { checkAdmitted, Meter, settle, Stopwatch, type Progress, type Settled, type SettleOptions } from "./settle.js";
+import type { Rates } from "./scheduling/costs.js";
 import type { PackageLocation } from "./source.js";
 import { SILENT, type Telemetry } from "./telemetry/events.js";
 import type { AdapterInfo } from "./tier.js";
@@ -114,8 +115,8 @@ async function loadOnGpu(instead: PortableLoad, options: LoadOptions, clock: Sto
   let winner: Verdict["model"];
   let settled: Settled | undefined;
   try {
-    settled = await settle(assets, options, meter, signal, async (adapter, program) => {
-      const verdict = await contest(instead, options, adapter, program, records);
+    settled = await settle(assets, options, meter, signal, async (adapter, program, rates) => {
+      const verdict = await contest(instead, options, adapter, program, rates, records);
       winner = verdict.model;
       return winner === undefined ? verdict.reasons : undefined;
     });
@@ -153,15 +154,21 @@ async function contest(
   { backend = "auto" }: LoadOptions,
   adapter: AdapterInfo,
   program: Program,
+  rates: Rates,
   records: RecordStore,
 ): Promise<Verdict> {
   if (backend !== "auto" || !adapter.isCpu) return { reasons: [] };
   // Costs that cannot be read are learned again.
   const saved = await records.get(costKey(adapter, instead.source.manifest.name, program)).catch(() => undefined);
-  const predictedMs = predictMs(program, adapter, saved);
+  const predictedMs = predictMs(program, rates, saved);
   if (predictedMs <= WORTH_MEASURING_MS) return { reasons: [] };
-  const { contend } = await importFallback();
-  return contend(instead, program.tier, predictedMs);
+  try {
+    const { contend } = await importFallback();
+    return await contend(instead, program.tier, predictedMs);
+  } catch (cause) {
+    if (!(cause instanceof BackendError)) throw cause;
+    return { reasons: [cause.message] };
+  }
 }
 
 function pickComponent(components: readonly Component[], wanted: string | undefined): Component {

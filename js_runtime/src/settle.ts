@@ -10,6 +10,7 @@ import type { Kernel, Program } from "./generated/manifest.js";
 import type { Package } from "./package.js";
 import { Pipelines, type PipelineCache } from "./pipelines.js";
 import { install, type Assets, type Placement, type Residence } from "./residence.js";
+import type { Rates } from "./scheduling/costs.js";
 import type { LoadPhase, Subject } from "./telemetry/events.js";
 import type { AdapterInfo } from "./tier.js";
 import { Trust, type SelfTestMode } from "./trust.js";
@@ -36,7 +37,7 @@ export interface SettleOptions extends DeviceOptions {
 }
 
 /** Whether WebGPU is the place for a program: more reasons for it, or nothing where it is not. */
-export type Contest = (adapter: AdapterInfo, program: Program) => Promise<readonly string[] | undefined>;
+export type Contest = (adapter: AdapterInfo, program: Program, rates: Rates) => Promise<readonly string[] | undefined>;
 
 /** A residence, occupied, and how it came about. */
 export interface Settled {
@@ -94,7 +95,7 @@ export async function settle(
       clock.lap();
       const { program, rates, reasons: why } = await chooseProgram(assets, site);
       const tierMs = clock.lap();
-      more ??= await contest(adapter, program);
+      more ??= await contest(adapter, program, rates);
       if (more === undefined) {
         if (owned) device.destroy();
         return undefined;
