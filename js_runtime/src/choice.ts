@@ -7,7 +7,7 @@ import { Sizes } from "./expressions.js";
 import type { Program } from "./generated/manifest.js";
 import type { Pipelines } from "./pipelines.js";
 import type { Assets } from "./residence.js";
-import { CPU_RATES, GPU_RATES, type Rates } from "./scheduling/costs.js";
+import { CPU_RATES, GPU_RATES, priorMs, type Rates } from "./scheduling/costs.js";
 import { nearestSku } from "./scheduling/skus.js";
 import { environmentKey, prefer, type AdapterInfo, type Shortlist } from "./tier.js";
 import type { Trust } from "./trust.js";
@@ -64,13 +64,19 @@ export function eligible({ shortlist, adapter, trust, marker, asked }: Site): Om
   return { candidates: preferred.candidates, reasons: [...shortlist.reasons, ...reasons, ...preferred.reasons] };
 }
 
+/** A run on a software adapter that is worth no measurement: real rates are within a factor of 5 or so of CPU_RATES. */
+const SHORT_MS = 20;
+
 /** Rejects with "unknown-tier" where the package has no program, "self-test" or "crashed" where none may run. */
 export async function chooseProgram(assets: Assets, site: Site): Promise<Choice> {
   const { candidates, reasons } = eligible(site);
   const [first] = candidates;
   if (first === undefined) throw new InputError("unknown-tier", "the package has no program");
   const rates = site.adapter.isCpu ? CPU_RATES : GPU_RATES;
-  if (candidates.length === 1) return { program: first, reasons, rates };
+  const guessMs = first.dispatches.reduce((sum, dispatch) => sum + priorMs(dispatch, rates), 0);
+  // How slow a software adapter is decides whether it is used at all.
+  const worthKnowing = candidates.length > 1 || (site.adapter.isCpu && guessMs > SHORT_MS);
+  if (!worthKnowing) return { program: first, reasons, rates };
   const node = heaviestNode(candidates);
   if (node === undefined) {
     return { program: first, reasons: [...reasons, `${first.tier}: nothing heavy to measure`], rates };
