@@ -63,10 +63,17 @@ export async function lossBehind(cause: unknown, device: GPUDevice): Promise<voi
   await Promise.race([device.lost, new Promise((resolve) => setTimeout(resolve, LOSS_DELAY_MS))]);
 }
 
-/** What failed, typed; work that the GPU refused comes with its diagnosis. */
+/** What failed, typed, and told where memory was short; work that the GPU refused comes with its diagnosis. */
 export function diagnosed(cause: unknown, assets: Assets, where: Whereabouts, job?: JobProgress): WebinferError {
   if (cause instanceof WebinferError && !(cause instanceof GpuError)) return cause;
   const what = cause instanceof GpuError ? cause.code : "validation";
+  if (what === "out-of-memory" || what === "memory-budget") {
+    const at = performance.now();
+    const model = assets.source.manifest.name;
+    const refusedBy = what === "out-of-memory" ? "device" : "budget";
+    const heldBytes = poolOf(where.device).use().bytes;
+    assets.telemetry.emit({ type: "out-of-memory", at, model, refusedBy, heldBytes });
+  }
   if (what !== "validation" && what !== "out-of-memory") return cause as GpuError;
   const message = cause instanceof Error ? cause.message : String(cause);
   return new GpuError(what, message, { cause, diagnosis: diagnose({ what, reason: "", message }, assets, where, job) });

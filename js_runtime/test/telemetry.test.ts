@@ -2,7 +2,15 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { FrameScheduler, load, type LoadOptions, type Model, type RuntimeEvent, type Subject } from "../src/index.js";
+import {
+  deviceMemory,
+  FrameScheduler,
+  load,
+  type LoadOptions,
+  type Model,
+  type RuntimeEvent,
+  type Subject,
+} from "../src/index.js";
 import {
   Hud,
   KillSwitch,
@@ -211,6 +219,17 @@ describe("on a device", () => {
     other.device.destroy();
     await other.device.lost;
     expect(all.of("device-lost")).toMatchObject([{ model: "golden", reason: "destroyed" }]);
+  });
+
+  test("memory that is refused is told with what was held", async () => {
+    const { all, options } = kept();
+    const model = await load(server.url, options);
+    models.push(model);
+    deviceMemory(model.device).budgetBytes = 1;
+    const error = await failure(() => load(server.url, { ...options, device: model.device, tier: model.info.tier }));
+    expect(error.code).toBe("memory-budget");
+    expect(all.of("out-of-memory")).toMatchObject([{ model: "golden", refusedBy: "budget" }]);
+    expect(all.of("failure")).toMatchObject([{ during: "load", code: "memory-budget" }]);
   });
 
   test("admit is asked with the adapter's class before anything is compiled", async () => {

@@ -124,7 +124,6 @@ export type RuntimeEvent =
       readonly at: number;
       readonly model: string;
       readonly refusedBy: "device" | "budget";
-      readonly wantedBytes: number;
       /** Held by all models of the device at the time. */
       readonly heldBytes: number;
     }
