@@ -234,16 +234,27 @@ export class Executor {
 
   /** Dispatch one workgroup of every kernel: several drivers compile a shader only at its first dispatch. */
   async warmUp(): Promise<void> {
-    const first = new Map(this.dispatches.map((dispatch) => [dispatch.kernel, dispatch]));
+    const first = new Map(this.dispatches.map((dispatch, index) => [dispatch.kernel, { dispatch, index }]));
     // One at a time: each may take seconds, and a renderer gets its turn in between.
-    for (const dispatch of first.values()) {
+    for (const { dispatch, index } of first.values()) {
       this.trail.note(dispatch.kernel);
       await checked(this.#device, "warm-up", () => {
         const encoder = this.#device.createCommandEncoder({ label: "webinfer warm-up" });
+        this.clear(encoder, index);
         encodePass(encoder, [{ ...dispatch, workgroups: [1, 1, 1] }]);
         this.#device.queue.submit([encoder.finish()]);
       });
       await this.#device.queue.onSubmittedWorkDone();
+    }
+  }
+
+  /**
+   * Zero the activations that a dispatch is bound to. What runs out of order would else take what lies there, maybe
+   * another model's values, for a count, and loop for minutes.
+   */
+  clear(encoder: GPUCommandEncoder, dispatch: number): void {
+    for (const { buffer, offset, size_bytes } of this.program.dispatches[dispatch]?.args ?? []) {
+      if (this.#activations.includes(buffer)) encoder.clearBuffer(this.buffer(buffer), offset, size_bytes);
     }
   }
 

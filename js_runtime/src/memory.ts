@@ -22,9 +22,7 @@ function usageOf(kind: BufferKind): GPUBufferUsageFlags {
   switch (kind) {
     case "weight":
     case "staging":
-      return BufferUsage.STORAGE | BufferUsage.COPY_DST | BufferUsage.COPY_SRC;
     case "activation":
-      return BufferUsage.STORAGE | BufferUsage.COPY_SRC;
     case "input":
     case "output":
       return BufferUsage.STORAGE | BufferUsage.COPY_DST | BufferUsage.COPY_SRC;

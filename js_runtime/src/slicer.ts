@@ -104,7 +104,10 @@ export class Slicer {
     for (const dispatch of heavy.values()) {
       if (this.#units(dispatch) <= 1) continue;
       const piece = { dispatch, first: 0, count: 1, whole: false };
-      await this.#submit((encoder) => this.encode(encoder, { pieces: [piece], predictedMs: 0, longestMs: 0 }));
+      await this.#submit((encoder) => {
+        this.#executor.clear(encoder, dispatch);
+        return this.encode(encoder, { pieces: [piece], predictedMs: 0, longestMs: 0 });
+      });
     }
   }
 

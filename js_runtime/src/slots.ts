@@ -2,7 +2,8 @@
 //
 // Nobody sees what another model left in a slot. The memory plan gives every value of a run a span that a dispatch of
 // that run writes before any reads it; that the last 16 bytes of a value may be padding which nobody wrote changes no
-// result, because values of one run overwrite each other's spans in the same way.
+// result, because values of one run overwrite each other's spans in the same way. What runs out of order (warm-up) is
+// given zeros.
 
 import { fit } from "./arbiter.js";
 import { bufferBytes, type ModelMemory } from "./memory.js";

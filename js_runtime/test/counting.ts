@@ -24,8 +24,6 @@ export class CountingDevice {
   readonly device: GPUDevice;
   /** Buffers that were made and not destroyed. */
   readonly live = new Set<GPUBuffer>();
-  /** Usage flags that buffers get on top, so that a test can write to any. */
-  extraUsage = 0;
   /** How many of the next buffers the GPU has no memory for. */
   exhausted = 0;
   readonly #made = new Map<string, number>();
@@ -45,7 +43,7 @@ export class CountingDevice {
     const popErrorScope = device.popErrorScope.bind(device);
     let failing = false;
     device.createBuffer = (descriptor): GPUBuffer => {
-      const buffer = createBuffer({ ...descriptor, usage: descriptor.usage | this.extraUsage });
+      const buffer = createBuffer(descriptor);
       failing = this.exhausted > 0;
       if (failing) this.exhausted -= 1;
       this.live.add(buffer);
