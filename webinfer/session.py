@@ -209,13 +209,18 @@ class DeviceSession:
 
     # -- commands ----------------------------------------------------------------------------------------------------
 
-    def load(self, package: Files, tier: str | None = None, *, shared: bool = False) -> LoadedModel:
+    def load(
+        self, package: Files, tier: str | None = None, *, shared: bool = False, self_test: bool = False
+    ) -> LoadedModel:
         """Load a package from a folder or from memory (path -> bytes); `tier` None lets the runtime choose.
 
         shared: on one device for all such packages, which keeps compiled kernels; else the package has its own device.
+        self_test: run the package's golden inputs first; raises HostError "self-test" where no program is right, and
+        `reasons` hold the result.
         """
         chosen = {} if tier is None else {"tier": tier}
-        return self.load_with(package, **chosen, **({"shared": True} if shared else {}))
+        flags = {"shared": shared, "selfTest": self_test}
+        return self.load_with(package, **chosen, **{name: True for name, wanted in flags.items() if wanted})
 
     def load_with(self, package: Files, **arguments: Any) -> LoadedModel:
         """Load with arguments that only a host of another kind takes."""

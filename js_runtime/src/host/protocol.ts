@@ -33,6 +33,8 @@ interface LoadCommand {
   readonly tier?: string;
   /** Load on the host's own device, which keeps compiled kernels for the next package. */
   readonly shared?: boolean;
+  /** Run the package's golden inputs first. Else only what the host is asked for runs. */
+  readonly selfTest?: boolean;
 }
 
 interface RunCommand {
@@ -129,10 +131,11 @@ export class Host {
     }
   }
 
-  async #load({ package: path, tier, shared }: LoadCommand): Promise<unknown> {
+  async #load({ package: path, tier, shared, selfTest: tested = false }: LoadCommand): Promise<unknown> {
     const own = { gpu: this.#options.gpu, featureLevel: this.#featureLevel() };
     const on = shared === true ? { device: await this.#sharedDevice(), pipelineCache: this.#pipelines } : own;
-    const model = await load(this.#url(path), { tier, backend: "webgpu", cache: "none", selfTest: "never", ...on });
+    const selfTest = tested ? "always" : "never";
+    const model = await load(this.#url(path), { tier, backend: "webgpu", cache: "none", selfTest, ...on });
     const handle = this.#nextHandle;
     this.#nextHandle += 1;
     this.#models.set(handle, model);
