@@ -146,13 +146,16 @@ describe("on a device", () => {
       await model.device.queue.onSubmittedWorkDone();
     }
     await job.done;
-    // The last measurement is read with a later slice.
-    await model.run(goldenFeeds());
+    // A measurement is read with a later slice, once the GPU has it.
+    let runs = 0;
+    do {
+      await model.run(goldenFeeds());
+      await model.device.queue.onSubmittedWorkDone();
+      runs += 1;
+    } while (all.of("slice").length === 0 && runs < 100);
     expect(all.of("frame").some(({ dispatches, jobs }) => dispatches > 0 && jobs === 1)).toBe(true);
-    expect(all.of("job")).toMatchObject([
-      { model: "golden", outcome: "done" },
-      { model: "golden", outcome: "done" },
-    ]);
+    expect(all.of("job")).toHaveLength(runs + 1);
+    for (const { model: name, outcome } of all.of("job")) expect([name, outcome]).toEqual(["golden", "done"]);
     expect(all.of("memory").at(-1)).toMatchObject({ bytes: model.memory().bytes });
     const slices = all.of("slice");
     expect(slices.length).toBeGreaterThan(0);
