@@ -141,7 +141,8 @@ export class Residence {
 
   /** Free everything but the outputs of the last run, which stay readable until `dispose`. */
   evict(): void {
-    this.#saveCosts();
+    // Fewer may be all that is known yet of a record that is still being read.
+    if (this.slicer.costs.samples >= FIRST_SAVE) this.#saveCosts();
     this.slicer.dispose();
     this.#pool.close(this.memory, "output");
   }
