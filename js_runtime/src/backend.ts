@@ -1,8 +1,6 @@
-// Which backend runs a model: what may be asked for, what lets one give way to the next, and when two are measured.
+// Which backend runs a model: what may be asked for, and what lets WebGPU give way to another one.
 
-import { BackendError, DeviceError, GpuError, LimitsError, type BackendAttempt } from "./errors.js";
-import type { Program } from "./generated/manifest.js";
-import { CostModel, type Rates } from "./scheduling/costs.js";
+import { DeviceError, GpuError, LimitsError, type BackendAttempt } from "./errors.js";
 
 export type Backend = BackendAttempt["backend"];
 
@@ -23,16 +21,6 @@ export interface BackendOptions {
   readonly portable?: PortableOptions | undefined;
 }
 
-/** Below this, a software adapter is fast enough, and ONNX Runtime Web's 14 MB are not worth a download. */
-export const WORTH_MEASURING_MS = 100;
-
-/** Predicted milliseconds of one run at the largest sizes, at measured rates; `saved` is what earlier visits learned. */
-export function predictMs(program: Program, rates: Rates, saved: string | undefined): number {
-  const costs = new CostModel(program.dispatches, rates);
-  if (saved !== undefined) costs.restore(saved);
-  return program.dispatches.reduce((sum, _, index) => sum + costs.ms(index), 0);
-}
-
 /** Refusals that the caller asked for. */
 const CALLERS_OWN: ReadonlySet<string> = new Set(["not-admitted", "memory-budget"]);
 
@@ -45,10 +33,4 @@ export function givesWay(cause: unknown): BackendAttempt | undefined {
   return gpu && !CALLERS_OWN.has(cause.code)
     ? { backend: "webgpu", code: cause.code, message: cause.message }
     : undefined;
-}
-
-/** The last error of `load`: says of each backend why not. */
-export function noBackend(model: string, attempts: readonly BackendAttempt[]): BackendError {
-  const list = attempts.map(({ backend, code, message }) => `${backend}: ${message} [${code}]`).join("; ");
-  return new BackendError("no-backend", `no backend runs ${model}; ${list}`, { attempts });
 }

@@ -1,21 +1,19 @@
 // load(): package -> device -> program -> pipelines and weights -> a warm model.
 
-import { givesWay, predictMs, WORTH_MEASURING_MS, type BackendOptions } from "./backend.js";
+import { givesWay, type BackendOptions } from "./backend.js";
 import { systemClock } from "./download.js";
 import { BackendError, InputError, throwIfAborted, WebinferError, type BackendAttempt } from "./errors.js";
 import type * as Fallback from "./fallback/load_portable.js";
-import type { PortableLoad, Verdict } from "./fallback/load_portable.js";
-import type { Component, Program } from "./generated/manifest.js";
+import type { Contestant, PortableLoad, Verdict } from "./fallback/load_portable.js";
+import type { Component } from "./generated/manifest.js";
 import { GpuModel } from "./gpu_model.js";
 import type { Model } from "./model.js";
 import { Package, type DeliveryOptions } from "./package.js";
-import { costKey, defaultRecords, type RecordStore } from "./record_store.js";
+import { defaultRecords, type RecordStore } from "./record_store.js";
 import { isLoss, Recovery, type RecoveryOptions } from "./recovery.js";
 import { checkAdmitted, Meter, settle, Stopwatch, type Progress, type Settled, type SettleOptions } from "./settle.js";
-import type { Rates } from "./scheduling/costs.js";
 import type { PackageLocation } from "./source.js";
 import { SILENT, type Telemetry } from "./telemetry/events.js";
-import type { AdapterInfo } from "./tier.js";
 
 export interface LoadOptions extends BackendOptions, SettleOptions, DeliveryOptions, RecoveryOptions {
   /** Component of the package; needed only where it has several. */
@@ -116,7 +114,7 @@ async function loadOnGpu(instead: PortableLoad, options: LoadOptions, clock: Sto
   let settled: Settled | undefined;
   try {
     settled = await settle(assets, options, meter, signal, async (adapter, program, rates) => {
-      const verdict = await contest(instead, options, adapter, program, rates, records);
+      const verdict = await contest(instead, options, { adapter, program, rates, records });
       winner = verdict.model;
       return winner === undefined ? verdict.reasons : undefined;
     });
@@ -148,23 +146,16 @@ async function loadOnGpu(instead: PortableLoad, options: LoadOptions, clock: Sto
   return new GpuModel({ assets, settled, recovery, timings, settle: (next, stop) => again(next, stop, silent) });
 }
 
-/** Software adapters are slow, and WebAssembly on the same cores often is not: measured where it matters. */
+/** Software adapters are slow, and WebAssembly on the same cores often is not. */
 async function contest(
   instead: PortableLoad,
   { backend = "auto" }: LoadOptions,
-  adapter: AdapterInfo,
-  program: Program,
-  rates: Rates,
-  records: RecordStore,
+  contestant: Contestant,
 ): Promise<Verdict> {
-  if (backend !== "auto" || !adapter.isCpu) return { reasons: [] };
-  // Costs that cannot be read are learned again.
-  const saved = await records.get(costKey(adapter, instead.source.manifest.name, program)).catch(() => undefined);
-  const predictedMs = predictMs(program, rates, saved);
-  if (predictedMs <= WORTH_MEASURING_MS) return { reasons: [] };
+  if (backend !== "auto" || !contestant.adapter.isCpu) return { reasons: [] };
   try {
     const { contend } = await importFallback();
-    return await contend(instead, program.tier, predictedMs);
+    return await contend(instead, contestant);
   } catch (cause) {
     if (!(cause instanceof BackendError)) throw cause;
     return { reasons: [cause.message] };

@@ -1,10 +1,13 @@
 // Loads a component on ONNX Runtime Web: instead of WebGPU, or in a contest with it.
 
-import { noBackend, type PortableOptions } from "../backend.js";
+import type { PortableOptions } from "../backend.js";
 import { BackendError, PackageError, throwIfAborted, type BackendAttempt } from "../errors.js";
-import type { Component } from "../generated/manifest.js";
+import type { Component, Program } from "../generated/manifest.js";
 import type { Package } from "../package.js";
+import { costKey, type RecordStore } from "../record_store.js";
+import { CostModel, type Rates } from "../scheduling/costs.js";
 import type { LoadPhase, Telemetry } from "../telemetry/events.js";
+import type { AdapterInfo } from "../tier.js";
 import { PortableModel } from "./portable_model.js";
 import {
   openPortable,
@@ -58,16 +61,34 @@ export async function loadPortable(
   }
 }
 
+/** A program of WebGPU on an adapter, with what is known of its speed there. */
+export interface Contestant {
+  readonly adapter: AdapterInfo;
+  readonly program: Program;
+  readonly rates: Rates;
+  readonly records: RecordStore;
+}
+
 /** What came of a contest: a model if WebGPU lost, and why. */
 export interface Verdict {
   readonly model?: PortableModel;
   readonly reasons: readonly string[];
 }
 
-/** One timed run here against the prediction for WebGPU's `tier`. Whatever fails here leaves WebGPU the winner. */
-export async function contend(load: PortableLoad, tier: string, predictedMs: number): Promise<Verdict> {
+/** Below this, a software adapter is fast enough, and ONNX Runtime Web's 14 MB are not worth a download. */
+const WORTH_MEASURING_MS = 100;
+
+/** One timed run here against the prediction for WebGPU. Whatever fails here leaves WebGPU the winner. */
+export async function contend(load: PortableLoad, { adapter, program, rates, records }: Contestant): Promise<Verdict> {
   const { telemetry, component } = load;
+  const { tier } = program;
   const model = load.source.manifest.name;
+  const costs = new CostModel(program.dispatches, rates);
+  // Costs that cannot be read are learned again.
+  const saved = await records.get(costKey(adapter, model, program)).catch(() => undefined);
+  if (saved !== undefined) costs.restore(saved);
+  const predictedMs = program.dispatches.reduce((sum, _, index) => sum + costs.ms(index), 0);
+  if (predictedMs <= WORTH_MEASURING_MS) return { reasons: [] };
   const attempts: BackendAttempt[] = [];
   let opened: PortableSession | undefined;
   try {
@@ -131,4 +152,10 @@ async function finish(load: PortableLoad, opened: PortableSession, reasons: read
     retries,
   });
   return new PortableModel({ source, component, opened, device, reasons, timings, telemetry });
+}
+
+/** Says of each backend why not. */
+function noBackend(model: string, attempts: readonly BackendAttempt[]): BackendError {
+  const list = attempts.map(({ backend, code, message }) => `${backend}: ${message} [${code}]`).join("; ");
+  return new BackendError("no-backend", `no backend runs ${model}; ${list}`, { attempts });
 }
