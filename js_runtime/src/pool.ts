@@ -169,9 +169,10 @@ export class DevicePool implements DeviceMemory, Ledger {
   }
 
   describe(): string {
-    const held = [...this.#tenants].map(([memory, { occupied, evict }]) => {
-      const state = occupied ? "in use" : memory.closed ? "outputs" : evict === undefined ? "loading" : "idle";
-      return `${memory.account.name} ${String(memory.bytes())} (${state})`;
+    const held = [...this.#tenants].flatMap(([memory, { occupied, evict }]) => {
+      const bytes = memory.bytes();
+      const state = occupied ? "in use" : memory.closed || evict === undefined ? "kept" : "idle";
+      return bytes === 0 ? [] : [`${memory.account.name} ${String(bytes)} (${state})`];
     });
     return `${String(this.#total.bytes)} bytes are held: ${held.join(", ") || "none"}`;
   }

@@ -2,7 +2,6 @@
 
 import type { Downloaded, DownloadOptions, Downloader } from "./download.js";
 import { PackageError } from "./errors.js";
-import { openZip } from "./zip.js";
 
 export const MANIFEST = "manifest.json";
 /** A manifest beyond this is not one: refused before it fills memory. */
@@ -27,6 +26,7 @@ export async function openSource(location: PackageLocation, downloader: Download
   if (typeof location === "string" || location instanceof URL) return new UrlSource(location, downloader);
   if (location instanceof Blob) {
     const name = location instanceof File ? location.name : "the archive";
+    const { openZip } = await import("./zip.js");
     return new FileSource(name, inFolder(name, await openZip(location, name)));
   }
   if ("getFileHandle" in location) return new FileSource(location.name, (path) => fileBehind(location, path));
