@@ -207,6 +207,44 @@ describe("governor", () => {
     expect(governor.budgetMs).toBe(8);
   });
 
+  /** Frames whose time follows from what inference spent; alone for 120 frames, as while a game's menu shows. */
+  const play = (governor: Governor, frames: number, interval: (spentMs: number) => number): number[] => {
+    run(governor, 120, () => interval(0), false);
+    let [now, spentMs] = [1e6, 0];
+    governor.frame(now, false);
+    return Array.from({ length: frames }, () => {
+      const ms = interval(spentMs);
+      governor.frame((now += ms), spentMs > 0);
+      spentMs = governor.budgetMs;
+      return ms;
+    });
+  };
+
+  test("a display that a little less would not miss is missed in less than a frame of a hundred", () => {
+    const random = new Random(5);
+    const governor = new Governor({ budgetMs: 4 });
+    const frames = play(
+      governor,
+      4000,
+      (spentMs) => Math.ceil((13.2 + random.between(0, 0.5) + spentMs) / 16.7) * 16.7,
+    );
+    expect(frames.filter((ms) => ms > 20).length).toBeLessThan(40);
+    expect(governor.budgetMs).toBeGreaterThan(1.5);
+  });
+
+  test("a renderer that is uneven by itself is no reason to give most of the budget away", () => {
+    const random = new Random(6);
+    const usual = [30, 33, 33, 33, 33, 33, 36, 50, 50, 66];
+    const alone = (): number => (usual[random.integer(0, 9)] ?? 0) + (random.between(0, 1) < 0.01 ? 40 : 0);
+    const governor = new Governor({ budgetMs: 5 });
+    let sum = 0;
+    play(governor, 4000, (spentMs) => {
+      sum += spentMs;
+      return alone() + spentMs;
+    });
+    expect(sum / 4000).toBeGreaterThan(2);
+  });
+
   test("pressure caps it at once; a hidden tab's gap is no late frame", () => {
     const governor = new Governor({ budgetMs: 4 });
     run(governor, 10, () => 16.7);

@@ -80,15 +80,15 @@ def bench_frames(
             for n, a in feeds.items()
         ]
         session.call("render", package="/package/")
-        stretches = [_measure(session, "none", seconds, 0.0)]
+        stretches = [_measure(session, "none", seconds)]
         baseline = float(np.median(stretches[0].intervals))
         budget_ms = baseline * SOFTWARE_SHARE if software else GPU_BUDGET_MS
         loads = {"webinfer": _load(session, "webinfer", package="/package/", feeds=sent, tier=tier, budgetMs=budget_ms)}
-        stretches += [_measure(session, c, seconds, budget_ms) for c in ("webinfer", "none", "webinfer")]
+        stretches += [_measure(session, c, seconds) for c in ("webinfer", "none", "webinfer")]
         if peer:
             dims = fixed_dims(original, component)
             loads["ort-web"] = _load(session, "ort-web", model=f"/original/{original.name}", feeds=sent, dims=dims)
-            stretches.append(_measure(session, "ort-web", seconds, budget_ms))
+            stretches.append(_measure(session, "ort-web", seconds))
         record = {
             "device": device.id,
             "adapter": session.facts.adapter.words or "name hidden by the browser",
@@ -109,9 +109,9 @@ def bench_frames(
         raise CheckFailed(f"{folder}: p99 frame time with inference is {ratio:.2f} times that without; expected {bar}")
 
 
-def _measure(session: DeviceSession, contender: str, seconds: float, budget_ms: float) -> Stretch:
+def _measure(session: DeviceSession, contender: str, seconds: float) -> Stretch:
     before = os.getloadavg()[0]
-    value = session.call("measure", contender=contender, seconds=seconds, budgetMs=budget_ms)
+    value = session.call("measure", contender=contender, seconds=seconds)
     return Stretch(contender, value["frames"], value["events"], value["runs"], max(before, os.getloadavg()[0]))
 
 

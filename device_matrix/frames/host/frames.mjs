@@ -62,9 +62,11 @@ async function loadOwn({ package: path, feeds, tier, budgetMs }) {
   const model = await load(path, { device, tier: tier ?? undefined, telemetry, backend: "webgpu" });
   await model.run(inputs);
   await model.prepareSlices({ budgetMs });
-  models.webinfer = (ms) => {
+  // From now on in every frame, as in a game: without jobs it learns what the renderer takes by itself.
+  const scheduler = new FrameScheduler(device, { budgetMs, telemetry });
+  inFrame = (now) => scheduler.frame({ now });
+  models.webinfer = () => {
     slices.length = 0;
-    const scheduler = new FrameScheduler(device, { budgetMs: ms, telemetry });
     let runs = 0;
     let stopped = false;
     const next = () => {
@@ -73,12 +75,9 @@ async function loadOwn({ package: path, feeds, tier, budgetMs }) {
       job.done.then(() => (runs += 1)).then(next, () => undefined);
     };
     next();
-    inFrame = (now) => scheduler.frame({ now });
     return () => {
       stopped = true;
       for (const job of scheduler.jobs) job.cancel();
-      scheduler.dispose();
-      inFrame = () => undefined;
       return { runs, events: slices.splice(0) };
     };
   };
@@ -131,8 +130,8 @@ async function loadPeer({ model: file, feeds, dims }) {
   return { tier: device_, version: `onnxruntime-web ${ort.env.versions.web}` };
 }
 
-async function measure({ contender, seconds, budgetMs }) {
-  const stop = contender === "none" ? () => ({ runs: 0, events: [] }) : models[contender](budgetMs);
+async function measure({ contender, seconds }) {
+  const stop = contender === "none" ? () => ({ runs: 0, events: [] }) : models[contender]();
   frames = [];
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   const recorded = frames;

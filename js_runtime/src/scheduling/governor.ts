@@ -23,6 +23,13 @@ export const FLOOR = 1 / 8;
 const DOWN = 0.75;
 /** Budget regained per frame on time, of the largest one: a second at 60 Hz for all of it. */
 const UP = 1 / 60;
+/** From this share of the budget that was too much, it is regained the slower the fresher that is. */
+const CAREFUL = 0.85;
+const FORGOTTEN_FRAMES = 600;
+/** What counts as too much falls at most by that with each reduction, because some frames are late by chance, ... */
+const DOUBT = 0.95;
+/** ... and rises by this share of the largest budget with each frame on time. */
+const HOPE = UP / 60;
 /** Frames between two reductions: the effect of one takes as long to show. */
 const SETTLE_FRAMES = 4;
 /** The observed target follows faster frames soon, slower ones over minutes: a device that throttles is no new normal. */
@@ -30,6 +37,11 @@ const FASTER = 0.1;
 const SLOWER = 0.0005;
 /** At the smallest budget inference hardly counts: what frames take then is the game's own before long. */
 const AT_FLOOR = 0.005;
+/** A renderer may be uneven by itself: this share of its frames without inference is in the tail. */
+const TAIL_SHARE = 0.02;
+/** How fast the tail is learned: from frames without inference, and at the smallest budget. */
+const TAIL = 0.1;
+const TAIL_AT_FLOOR = 0.02;
 /** Drift of the mean frame time against the target that counts although single frames are not late. */
 const DRIFT = 1.08;
 const MEAN = 0.02;
@@ -45,14 +57,18 @@ export class Governor {
   #budget: number;
   #target: number | undefined;
   #mean: number | undefined;
+  #tail = 0;
   #last: number | undefined;
-  #settling = 0;
+  /** The budget that was too much, and frames since the last reduction. */
+  #tooMuch: number;
+  #sinceCut = FORGOTTEN_FRAMES;
   #pressure: Pressure = "nominal";
 
   constructor(options: GovernorOptions) {
     this.#max = options.maxBudgetMs ?? options.budgetMs;
     this.#min = Math.min(options.minBudgetMs ?? options.budgetMs * FLOOR, this.#max);
     this.#budget = Math.min(Math.max(options.budgetMs, this.#min), this.#max);
+    this.#tooMuch = this.#max / CAREFUL;
     this.#fixedTarget = options.targetFrameMs;
     this.#target = options.targetFrameMs;
   }
@@ -88,14 +104,22 @@ export class Governor {
     this.#last = now;
     if (!(interval > 0 && interval < GAP_MS)) return;
     this.#observe(interval, busy);
-    if (this.#settling > 0) this.#settling -= 1;
+    this.#sinceCut += 1;
     const target = this.#target ?? interval;
-    const late = interval > target * LATE || this.frameMs > target * DRIFT;
-    if (!late) this.#budget = Math.min(this.#max, this.#budget + this.#max * UP);
-    else if (busy && this.#settling === 0) {
+    const late = interval > Math.max(target, this.#tail) * LATE || this.frameMs > target * DRIFT;
+    if (!late) {
+      this.#budget = Math.min(this.#max, this.#budget + this.#max * UP * this.#confidence());
+      this.#tooMuch = Math.min(this.#max / CAREFUL, this.#tooMuch + this.#max * HOPE);
+    } else if (busy && this.#sinceCut >= SETTLE_FRAMES) {
+      this.#tooMuch = Math.max(this.#budget, this.#tooMuch * DOUBT);
       this.#budget = Math.max(this.#min, this.#budget * DOWN);
-      this.#settling = SETTLE_FRAMES;
+      this.#sinceCut = 0;
     }
+  }
+
+  /** 1, but less near a budget that was too much a short while ago. */
+  #confidence(): number {
+    return this.#budget < this.#tooMuch * CAREFUL ? 1 : Math.min(1, (this.#sinceCut / FORGOTTEN_FRAMES) ** 2);
   }
 
   #observe(interval: number, busy: boolean): void {
@@ -103,10 +127,15 @@ export class Governor {
     this.#mean = mean;
     if (this.#fixedTarget !== undefined) return;
     const target = this.#target ?? interval;
+    const atFloor = this.#budget <= this.#min;
+    if (!busy || atFloor) {
+      const step = target * (busy ? TAIL_AT_FLOOR : TAIL);
+      this.#tail += interval > this.#tail ? step * (1 - TAIL_SHARE) : -step * TAIL_SHARE;
+    }
     // Frames without inference show what the game reaches by itself; a faster mean shows that it can be reached.
     if (!busy) this.#target = target + MEAN * (interval - target);
     else {
-      const slower = this.#budget > this.#min ? SLOWER : AT_FLOOR;
+      const slower = atFloor ? AT_FLOOR : SLOWER;
       this.#target = target + (mean < target ? FASTER : slower) * (mean - target);
     }
   }
