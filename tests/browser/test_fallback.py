@@ -1,8 +1,7 @@
-"""The fallback in Chromium: ONNX Runtime Web in a worker, on packages of every element type, against ONNX Runtime CPU."""
+"""The fallback in Chromium: ONNX Runtime Web in a worker, on packages of every type, against ONNX Runtime CPU."""
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,57 +11,22 @@ import numpy as np
 import onnx.parser
 import onnx_ir as ir
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route
+from playwright.sync_api import Browser, BrowserContext
 
+from tests.browser.portable import attempt, mount, visit
 from tests.golden import make_golden
 from webinfer.compile import PackageFiles, compile_in_memory
-from webinfer.devices import host_dir
 from webinfer.feeds import seeded_feeds
 from webinfer.package import write_package
 from webinfer.reference import Array, Reference
-from webinfer.resources import data_dir
 from webinfer.server import HostServer
 
 GOLDEN = make_golden.HERE / "package"
 REFERENCE = json.loads((make_golden.HERE / "reference.json").read_text())
-ORT = data_dir("js_runtime") / "node_modules" / "onnxruntime-web" / "dist"
-# As a page without a bundler writes it. `attempt` loads, runs and tells; tensors travel as base64.
-PAGE = """<!doctype html><title>fallback</title>
-<script type="importmap">{"imports": {"onnxruntime-web/wasm": "/ort/ort.wasm.bundle.min.mjs"}}</script>
-<script type="module">
-import { load } from "/runtime/index.js";
-const decode = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-const encode = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
-window.attempt = async (location, feeds, options = {}) => {
-  const events = [];
-  const telemetry = { emit: (event) => void events.push(event) };
-  try {
-    const model = await load(location, { telemetry, ...options });
-    const given = {};
-    for (const [name, { data, shape }] of Object.entries(feeds)) given[name] = { bytes: decode(data), shape };
-    let ticks = 0;
-    const ticking = setInterval(() => { ticks += 1; }, 1);
-    const outputs = await model.run(given);
-    clearInterval(ticking);
-    const read = {};
-    for (const [name, output] of outputs) {
-      read[name] = { dtype: output.dtype, shape: output.shape, data: encode(await output.readBytes()) };
-    }
-    const { backend, reasons, delivery } = model.info;
-    const bytes = model.memory().bytes;
-    model.dispose();
-    return { backend, reasons, delivery, outputs: read, ticks, bytes,
-             fallbacks: events.filter(({ type }) => type === "fallback").map(({ from, to, reason }) => [from, to, reason]) };
-  } catch (error) {
-    return { code: error.code ?? String(error), message: error.message, attempts: error.attempts ?? [] };
-  }
-};
-</script>"""
-
 # Every element type on both ends; ONNX Runtime CPU has these kernels.
 TYPES = """<ir_version: 10, opset_import: ["" : 21]>
-types (float16[3,5] h, int64[4] wide, bool[7] flag, uint8[6] small, int8[5] narrow, int32[3] word, uint32[3] plain)
-  => (float16[3,5] h2, int64[4] wide2, bool[7] flag2, uint8[6] small2, int8[5] narrow2, int32[3] word2, uint32[3] plain2)
+types (float16[3,5] h, int64[4] wide, bool[7] flag, uint8[6] small, int8[5] narrow, int32[3] word, uint32[3] plain) =>
+  (float16[3,5] h2, int64[4] wide2, bool[7] flag2, uint8[6] small2, int8[5] narrow2, int32[3] word2, uint32[3] plain2)
 {
   h2 = Mul(h, h)
   wide2 = Add(wide, wide)
@@ -104,7 +68,7 @@ MODELS = {"types": (TYPES, 0.0), "quantized": (QUANTIZED, 0.021), "halves": (HAL
 
 
 RANDOM = np.random.default_rng(5)
-INITIALIZERS = {
+INITIALIZERS: dict[str, Array] = {
     "weights": RANDOM.integers(-100, 100, [6, 4, 3, 3]).astype(np.int8),
     "scales": RANDOM.uniform(0.001, 0.003, 6).astype(np.float32),
     "zeros": np.zeros(6, np.int8),
@@ -126,9 +90,7 @@ def compiled(text: str) -> PackageFiles:
 @pytest.fixture(scope="module")
 def server() -> Iterator[HostServer]:
     with HostServer() as running:
-        running.mount("runtime", host_dir())
-        running.mount("ort", ORT)
-        running.mount("page", {"index.html": PAGE.encode()})
+        mount(running)
         running.mount("pkg/golden", GOLDEN)
         yield running
 
@@ -139,37 +101,6 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
     made = chromium.new_context()
     yield made
     made.close()
-
-
-def visit(context: BrowserContext, server: HostServer, *, before: str = "", isolated: bool = True) -> Page:
-    """The page, after the script `before`."""
-    page = context.new_page()
-    if before:
-        page.add_init_script(before)
-    if not isolated:
-        page.route("**/page/", _without_isolation)
-    page.goto(f"{server.url}/page/")
-    page.wait_for_function("window.attempt !== undefined")
-    assert page.evaluate("crossOriginIsolated") is isolated
-    return page
-
-
-def _without_isolation(route: Route) -> None:
-    answer = route.fetch()
-    route.fulfill(response=answer, headers={k: v for k, v in answer.headers.items() if "cross-origin" not in k})
-
-
-def attempt(page: Page, location: str, feeds: dict[str, Array], options: str = "{}") -> dict[str, Any]:
-    sent = {
-        name: {"data": base64.b64encode(np.ascontiguousarray(value).tobytes()).decode(), "shape": list(value.shape)}
-        for name, value in feeds.items()
-    }
-    script = f"async ([location, feeds]) => await window.attempt(location, feeds, {options})"
-    outcome: dict[str, Any] = page.evaluate(script, [location, sent])
-    for tensor in outcome.get("outputs", {}).values():
-        values = np.frombuffer(base64.b64decode(tensor["data"]), tensor["dtype"])
-        tensor["values"] = values.reshape(tensor["shape"])
-    return outcome
 
 
 def golden_feeds() -> dict[str, Array]:
@@ -268,5 +199,6 @@ def test_the_page_goes_on_while_a_model_runs(context: BrowserContext, server: Ho
     server.mount("pkg/heavy", compiled(text).files)
     x = np.eye(700, dtype=np.float32)
     outcome = attempt(visit(context, server), "/pkg/heavy/", {"x": x}, "{ backend: 'wasm' }")
+    assert "outputs" in outcome, outcome
     assert outcome["outputs"]["y"]["values"].tolist() == x.tolist()
     assert outcome["ticks"] > 2
