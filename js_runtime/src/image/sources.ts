@@ -82,7 +82,7 @@ export class Sources {
       throw new InputError(
         "image-source",
         `input ${name}: the browser cannot copy the image of ${String(width)}x${String(height)}: ${found}; it must stay ` +
-          "open until the first slice, and come from the page's own origin or with CORS",
+          "open until the first slice and come from the page's own origin or with CORS, and a video must have shown a frame",
         { cause },
       );
     }
