@@ -174,6 +174,10 @@ def bench(
         float | None,
         typer.Option("--frames", metavar="SECONDS", min=1, help="Measure a rendering page's frames, this long a turn."),
     ] = None,
+    scene: Annotated[
+        Path | None,
+        typer.Option("--scene", metavar="FOLDER", help="With --frames: a built page, like demo_game/dist."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Time a package, and other runtimes on the same adapter in alternating runs."""
@@ -188,6 +192,7 @@ def bench(
         repeat=repeat,
         seed=seed,
         frames_s=frames,
+        scene=scene,
         as_json=as_json,
     )
 

@@ -63,11 +63,13 @@ def bench(
     repeat: int,
     seed: int,
     frames_s: float | None,
+    scene: Path | None,
     as_json: bool,
 ) -> None:
     """Measure and print. Raises CheckFailed where the package's own numbers are wrong: that is no result.
 
-    frames_s: measure the frames of a page that renders, for so many seconds a turn, in place of whole runs.
+    frames_s: measure the frames of a page that renders, for so many seconds a turn, in place of whole runs;
+    scene: a built page to render instead of the bench's own.
     """
     package = read_package(folder)
     verify_hashes(folder, package)
@@ -88,6 +90,7 @@ def bench(
             peer="ort-web" in against,
             tier=tier,
             seconds=frames_s,
+            scene=scene,
             as_json=as_json,
         )
         return

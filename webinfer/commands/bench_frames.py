@@ -24,6 +24,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 # Of a frame without inference; a GPU is given milliseconds, because its frames are mostly idle.
 SOFTWARE_SHARE = 0.15
 GPU_BUDGET_MS = 4.0
+# A small picture, and always the same flight.
+SCENE_QUERY = "seed=bench&quality=low&size=480x270&sound=false"
 # Largest p99 with inference, as a multiple of that without.
 SOFTWARE_BAR, GPU_BAR = 1.25, 1.10
 
@@ -55,9 +57,14 @@ def bench_frames(
     peer: bool,
     tier: str | None,
     seconds: float,
+    scene: Path | None,
     as_json: bool,
 ) -> None:
-    """Render without and with inference in turns, on one device in one page, and compare the times between frames.
+    """Render without and with inference in turns, on one adapter in one page, and compare the times between frames.
+
+    scene: a built page in place of the bench's own scene. It finds the package at terrain.webinfer/ beside it, takes
+    `inference=off`, `budget`, `backend`, `size` and `seed` from its address, and gives `window.game` with `ready`,
+    `autopilot`, `state`, `made`, `backend` and `faults`.
 
     Raises CheckFailed where frames with inference are late beyond the bar.
     """
@@ -73,32 +80,47 @@ def bench_frames(
         "package": folder,
         "original": original.parent,
     }
+    if scene is not None:
+        mounts |= {"scene": scene, "scene/terrain.webinfer": folder}
     with DeviceSession(device, runtime=data_dir("device_matrix") / "frames", mounts=mounts) as session:
         software = session.facts.adapter.is_software
         sent = [
             {"name": n, "data": session.upload(a), "dtype": a.dtype.name, "shape": list(a.shape)}
             for n, a in feeds.items()
         ]
-        session.call("render", package="/package/")
-        stretches = [_measure(session, "none", seconds)]
+        loads: dict[str, Any] = {}
+
+        def measure(contender: str, budget_ms: float = 0.0) -> Stretch:
+            if scene is None:
+                return _stretch(session, "measure", contender, seconds=seconds)
+            query = f"budget={budget_ms:.2f}&backend=webgpu" if contender == "webinfer" else "inference=off"
+            return _stretch(session, "play", contender, seconds=seconds, query=f"{SCENE_QUERY}&{query}")
+
+        if scene is None:
+            session.call("render", package="/package/")
+        stretches = [measure("none")]
         baseline = float(np.median(stretches[0].intervals))
         budget_ms = baseline * SOFTWARE_SHARE if software else GPU_BUDGET_MS
-        loads = {"webinfer": _load(session, "webinfer", package="/package/", feeds=sent, tier=tier, budgetMs=budget_ms)}
-        stretches += [_measure(session, c, seconds) for c in ("webinfer", "none", "webinfer")]
+        if scene is None:
+            arguments = {"package": "/package/", "feeds": sent, "tier": tier, "budgetMs": budget_ms}
+            loads["webinfer"] = session.call("load", contender="webinfer", **arguments)
+        stretches += [measure(contender, budget_ms) for contender in ("webinfer", "none", "webinfer")]
         if peer:
             dims = fixed_dims(original, component)
-            loads["ort-web"] = _load(session, "ort-web", model=f"/original/{original.name}", feeds=sent, dims=dims)
-            stretches.append(_measure(session, "ort-web", seconds))
+            file = f"/original/{original.name}"
+            loads["ort-web"] = session.call("load", contender="ort-web", model=file, feeds=sent, dims=dims)
+            stretches.append(measure("ort-web"))
         record = {
             "device": device.id,
             "adapter": session.facts.adapter.words or "name hidden by the browser",
             "software": software,
             "package": package.name,
+            "scene": "the bench's own" if scene is None else str(scene),
             "seconds": seconds,
             "budget_ms": budget_ms,
             "stretches": [_summary(s) for s in stretches],
             "loads": {name: _load_summary(value) for name, value in loads.items()},
-            "slices": _slices(stretches),
+            "slices": _slices(stretches) if scene is None else None,
         }
     without = _pooled(stretches, "none")
     ratio = _percentile(_pooled(stretches, "webinfer"), 99) / _percentile(without, 99)
@@ -109,14 +131,10 @@ def bench_frames(
         raise CheckFailed(f"{folder}: p99 frame time with inference is {ratio:.2f} times that without; expected {bar}")
 
 
-def _measure(session: DeviceSession, contender: str, seconds: float) -> Stretch:
+def _stretch(session: DeviceSession, op: str, contender: str, **arguments: Any) -> Stretch:
     before = os.getloadavg()[0]
-    value = session.call("measure", contender=contender, seconds=seconds)
+    value = session.call(op, contender=contender, **arguments)
     return Stretch(contender, value["frames"], value["events"], value["runs"], max(before, os.getloadavg()[0]))
-
-
-def _load(session: DeviceSession, contender: str, **arguments: Any) -> dict[str, Any]:
-    return session.call("load", contender=contender, **arguments)
 
 
 def _load_summary(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,9 +204,8 @@ def _text(record: Mapping[str, Any]) -> str:
             f"{name} ({load['version']}, {load['runs_on']}): loaded and first run in {load['seconds']:.1f} s, longest "
             f"freeze meanwhile {load['longest_freeze_ms']:.0f} ms"
         )
-    slices = record["slices"]
-    lines.append(
-        "slices: " + ", ".join(f"{k} {v:.2f}" if isinstance(v, float) else f"{k} {v}" for k, v in slices.items())
-    )
+    if record["slices"] is not None:
+        facts = [f"{k} {v:.2f}" if isinstance(v, float) else f"{k} {v}" for k, v in record["slices"].items()]
+        lines.append(f"slices: {', '.join(facts)}")
     lines.append(f"p99 with webinfer is {record['p99_ratio']:.2f} times that without (bar {record['bar']})")
     return "\n".join(lines)

@@ -84,7 +84,7 @@ async function loadOwn({ package: path, feeds, tier, budgetMs }) {
   return { tier: model.info.tier, version: "webinfer" };
 }
 
-/** ONNX Runtime Web's WebGPU on the page's device, if it takes it. */
+/** ONNX Runtime Web's WebGPU, on the page's device if it has one and that is taken. */
 async function loadPeer({ model: file, feeds, dims }) {
   const ort = await import("/ort/ort.webgpu.min.mjs");
   ort.env.wasm.wasmPaths = "/ort/";
@@ -95,11 +95,14 @@ async function loadPeer({ model: file, feeds, dims }) {
       freeDimensionOverrides: dims,
       preferredOutputLocation: "gpu-buffer",
     });
-  let device_ = "the page's device";
-  const model = await create({ name: "webgpu", device }).catch((cause) => {
-    device_ = `its own device (${cause.message})`;
+  let where = "the page's device";
+  const own = (why) => {
+    where = `its own device (${why})`;
     return create("webgpu");
-  });
+  };
+  const model = device
+    ? await create({ name: "webgpu", device }).catch((cause) => own(cause.message))
+    : await own("the page keeps its own to itself");
   const inputs = {};
   for (const { name, dtype, shape } of feeds) {
     inputs[name] = new ort.Tensor(dtype, (await tensors(feeds))[name], shape);
@@ -127,7 +130,7 @@ async function loadPeer({ model: file, feeds, dims }) {
       return { runs, events: [] };
     };
   };
-  return { tier: device_, version: `onnxruntime-web ${ort.env.versions.web}` };
+  return { tier: where, version: `onnxruntime-web ${ort.env.versions.web}` };
 }
 
 async function measure({ contender, seconds }) {
@@ -136,6 +139,38 @@ async function measure({ contender, seconds }) {
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   const recorded = frames;
   return { frames: recorded, ...(await stop()) };
+}
+
+async function until(condition) {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+/** Record a built page that says by `window.game` when it is ready, and that flies by itself. */
+async function play({ contender, seconds, query }) {
+  const frame = document.createElement("iframe");
+  Object.assign(frame, { width: 480, height: 270, src: `/scene/index.html?${query}` });
+  document.body.replaceChildren(frame);
+  await until(() => frame.contentWindow.game?.ready);
+  const page = frame.contentWindow;
+  page.game.autopilot = true;
+  page.dispatchEvent(new page.KeyboardEvent("keydown", { code: "Enter", key: "Enter", bubbles: true }));
+  await until(() => page.game.state === "flying");
+  const made = page.game.made;
+  const stop = models[contender]?.();
+  const begins = [];
+  let recording = true;
+  const note = () => {
+    if (recording) page.requestAnimationFrame(note);
+    begins.push(performance.now());
+  };
+  page.requestAnimationFrame(note);
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  recording = false;
+  const { runs } = (await stop?.()) ?? { runs: page.game.made - made };
+  const { faults, backend } = page.game;
+  document.body.replaceChildren();
+  if (faults.length > 0) throw new Error(`the page: ${faults.join("; ")}`);
+  return { frames: begins, events: [], runs, backend };
 }
 
 /** Frames while a runtime loads and runs for the first time. */
@@ -148,6 +183,7 @@ async function recorded(work) {
 const OPERATIONS = {
   render,
   measure,
+  play,
   load: (args) => recorded(() => (args.contender === "webinfer" ? loadOwn(args) : loadPeer(args))),
 };
 
