@@ -4,6 +4,7 @@ import { encodePass } from "./executor.js";
 import type { CapturedTensor } from "./model.js";
 import { encodeRead, finishRead, type PendingRead } from "./readback.js";
 import type { Residence } from "./residence.js";
+import { checked } from "./scopes.js";
 
 /** Bytes that are copied before the GPU is waited for. */
 const BATCH_BYTES = 64 * 1024 * 1024;
@@ -20,10 +21,15 @@ export async function capture(residence: Residence, names: readonly string[]): P
   let pending: { name: string; read: PendingRead }[] = [];
   let encoder = device.createCommandEncoder({ label: "webinfer capture" });
   const flush = async (): Promise<void> => {
-    device.queue.submit([encoder.finish()]);
-    for (const { name, read } of pending) {
-      const { dtype, shape } = read.range;
-      captured.set(name, { name, dtype, shape, bytes: await finishRead(memory, read) });
+    const reading = await checked(device, "captured values", () => {
+      device.queue.submit([encoder.finish()]);
+      return { all: Promise.all(pending.map(({ read }) => finishRead(memory, read))) };
+    });
+    for (const [index, bytes] of (await reading.all).entries()) {
+      const of = pending[index];
+      if (of === undefined) continue;
+      const { dtype, shape } = of.read.range;
+      captured.set(of.name, { name: of.name, dtype, shape, bytes });
     }
     pending = [];
     batchBytes = 0;

@@ -127,9 +127,10 @@ export class LimitsError extends WebinferError {
   }
 }
 
-/** Turn an aborted signal into a StoppedError; does nothing otherwise. */
+/** Throw what an aborted signal says: its reason where that is typed, else "aborted". Does nothing otherwise. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) {
+    if (signal.reason instanceof WebinferError) throw signal.reason;
     throw new StoppedError("aborted", "loading was aborted by the caller's signal", { cause: signal.reason });
   }
 }

@@ -195,12 +195,15 @@ export class Home {
     if (info.reason !== "destroyed") void this.#placement.marker.noteLoss(this.#placement.program);
     this.#leave();
     const { signal } = this.#stop;
-    const settle = (device: GPUDevice | undefined): Promise<Settled> => this.#settle(device, signal);
+    const settle = async (device: GPUDevice | undefined): Promise<Settled> => {
+      const settled = await this.#settle(device, signal);
+      this.#move(settled);
+      if (this.#end !== undefined) this.#leave();
+      return settled;
+    };
     this.#recovering = this.#recovery.after(loss, jobs, settle, signal).then(
-      (settled) => {
+      () => {
         this.#recovering = undefined;
-        this.#move(settled);
-        if (this.#end !== undefined) this.#leave();
       },
       (cause: unknown) => {
         this.#recovering = undefined;

@@ -28,7 +28,7 @@ export interface RecoveryOptions {
 const MAX_LOSSES = 4;
 const WINDOW_MS = 120_000;
 /** After its process died, a browser has no adapter for some seconds. */
-const MAX_ATTEMPTS = 8;
+const MAX_MISSING = 8;
 const FIRST_PAUSE_MS = 250;
 
 /** The policy of one model, over its whole life. */
@@ -83,6 +83,7 @@ export class Recovery {
   ): Promise<T> {
     if (this.#recover === "never") throw first;
     let loss = first;
+    let missing = 0;
     this.#count(loss);
     for (let attempts = 1; ; attempts += 1) {
       if (attempts > 1) await this.#pause(attempts, signal);
@@ -93,22 +94,24 @@ export class Recovery {
         throwIfAborted(signal);
         if (isLoss(cause)) {
           loss = cause;
+          missing = 0;
           this.#count(loss);
-        } else if (!(cause instanceof DeviceError && cause.code === "no-adapter") || attempts === MAX_ATTEMPTS) {
-          throw cause;
+          continue;
         }
+        if (!(cause instanceof DeviceError && cause.code === "no-adapter")) throw cause;
+        missing += 1;
+        if (missing === MAX_MISSING) throw gone(loss, `no other is to be had: ${cause.message}`, cause);
       }
     }
   }
 
-  async #device({ diagnosis }: Loss): Promise<GPUDevice | undefined> {
+  async #device(loss: Loss): Promise<GPUDevice | undefined> {
     if (typeof this.#recover !== "function") return undefined;
     try {
-      return await this.#recover(diagnosis);
+      return await this.#recover(loss.diagnosis);
     } catch (cause) {
       const text = cause instanceof Error ? cause.message : String(cause);
-      const message = `model ${diagnosis.model}: the GPU device was lost, and \`recover\` gave no other: ${text}`;
-      throw new DeviceError("device-lost", message, { cause, diagnosis });
+      throw gone(loss, `\`recover\` gave no other: ${text}`, cause);
     }
   }
 
@@ -130,6 +133,13 @@ export class Recovery {
       { diagnosis },
     );
   }
+}
+
+function gone({ diagnosis }: Loss, why: string, cause: unknown): DeviceError {
+  return new DeviceError("device-lost", `model ${diagnosis.model}: the GPU device was lost, and ${why}`, {
+    cause,
+    diagnosis,
+  });
 }
 
 /** The loss of a device, as `lossOf` makes it. */

@@ -19,6 +19,7 @@ import { poolOf, type DevicePool } from "./pool.js";
 import type { TensorRange } from "./readback.js";
 import { costKey, type RecordStore } from "./record_store.js";
 import { CostModel, type Rates } from "./scheduling/costs.js";
+import { watch } from "./scopes.js";
 import { Slicer } from "./slicer.js";
 import type { LoadPhase, Telemetry } from "./telemetry/events.js";
 import { elementCount } from "./tensor.js";
@@ -239,7 +240,9 @@ export async function install(assets: Assets, placement: Placement, options: Ins
   try {
     const kernels = new Map(source.manifest.kernels.map((kernel) => [kernel.name, kernel]));
     const sizes = new Sizes(component.symbols);
-    const allocate = (): Executor => new Executor(pool, memory, program, kernels, sizes, trail);
+    // What is written to buffers that the GPU refuses is refused as well, and the refusal of the buffers says more.
+    const allocate = (): Executor =>
+      watch(device, "uniforms", () => new Executor(pool, memory, program, kernels, sizes, trail)).result;
     const executor = await pool.admit(memory, allocate, options.signal);
     if (executor === undefined) throw new RangeError("only install closes its memory");
     const timings = await fillAndWarm(assets, placement, executor, options);

@@ -7,6 +7,7 @@ import { goldenFeeds, probed } from "./golden.js";
 import { Job } from "./job.js";
 import { encodeRead, finishRead } from "./readback.js";
 import type { Residence } from "./residence.js";
+import { checked } from "./scopes.js";
 import { elementCount, toArray, type DType } from "./tensor.js";
 
 /** Some drivers are right once: buffers that are used again, and warm pipelines, must be right as well. */
@@ -81,20 +82,25 @@ async function runOnce(residence: Residence, feeds: Feeds): Promise<void> {
   await job.done;
 }
 
-function submitInputs(residence: Residence, feeds: Feeds): void {
+function submitInputs(residence: Residence, feeds: Feeds): Promise<void> {
   const admitted = residence.admit(feeds);
-  const encoder = residence.device.createCommandEncoder({ label: "webinfer self-test inputs" });
-  residence.writeInputs(encoder, admitted);
-  residence.device.queue.submit([encoder.finish()]);
+  return checked(residence.device, "self-test inputs", () => {
+    const encoder = residence.device.createCommandEncoder({ label: "webinfer self-test inputs" });
+    residence.writeInputs(encoder, admitted);
+    residence.device.queue.submit([encoder.finish()]);
+  });
 }
 
 async function read(residence: Residence, name: string) {
   const range = residence.range(residence.planned(name));
   const { device, memory } = residence;
-  const encoder = device.createCommandEncoder({ label: "webinfer self-test" });
-  const pending = encodeRead(encoder, memory, range);
-  device.queue.submit([encoder.finish()]);
-  return { dtype: range.dtype, shape: range.shape, bytes: await finishRead(memory, pending) };
+  const reading = await checked(device, "self-test output", () => {
+    const encoder = device.createCommandEncoder({ label: "webinfer self-test" });
+    const pending = encodeRead(encoder, memory, range);
+    device.queue.submit([encoder.finish()]);
+    return { bytes: finishRead(memory, pending) };
+  });
+  return { dtype: range.dtype, shape: range.shape, bytes: await reading.bytes };
 }
 
 /** The first value in dispatch order that differs when everything is read right after it is computed. */
@@ -115,7 +121,7 @@ async function firstWrong(
       group.push(value);
     }
     next += group.length;
-    submitInputs(residence, feeds);
+    await submitInputs(residence, feeds);
     const captured = await capture(
       residence,
       group.map(({ name }) => name),

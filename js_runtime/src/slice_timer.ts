@@ -1,6 +1,7 @@
 // Measures slices by timestamps without waiting for them; does nothing where the device has none.
 
 import type { ModelMemory } from "./memory.js";
+import { watch } from "./scopes.js";
 import { MapMode } from "./webgpu_flags.js";
 
 /** Slices whose times may be under way; more go unmeasured. */
@@ -84,10 +85,12 @@ export class SliceTimer {
     this.#waiting = [];
     this.#mapping = true;
     // Not in the engine's encoder: if that were submitted late, it would meet a buffer that is being mapped.
-    const encoder = this.#device.createCommandEncoder({ label: "webinfer slice times" });
-    encoder.copyBufferToBuffer(resolved, 0, mapped, 0, SLOTS * SLOT_BYTES);
-    this.#device.queue.submit([encoder.finish()]);
-    void this.#read(mapped, measured);
+    watch(this.#device, "slice times", () => {
+      const encoder = this.#device.createCommandEncoder({ label: "webinfer slice times" });
+      encoder.copyBufferToBuffer(resolved, 0, mapped, 0, SLOTS * SLOT_BYTES);
+      this.#device.queue.submit([encoder.finish()]);
+      void this.#read(mapped, measured);
+    });
   }
 
   /** Free the query set; the buffers belong to the model's memory. */

@@ -5,6 +5,7 @@ import type { ModelMemory } from "./memory.js";
 import { longestAxis, Parts } from "./parts.js";
 import type { Clock, CostModel, Share } from "./scheduling/costs.js";
 import { FLOOR } from "./scheduling/governor.js";
+import { checked } from "./scopes.js";
 import { cutSlice, remainingMs, smallestMs, type Cursor, type Cut, type Work } from "./scheduling/slice.js";
 import { SliceTimer } from "./slice_timer.js";
 import type { SlicePiece, Telemetry } from "./telemetry/events.js";
@@ -196,10 +197,13 @@ export class Slicer {
   }
 
   async #submit(encode: (encoder: GPUCommandEncoder) => Slice): Promise<void> {
-    const encoder = this.device.createCommandEncoder({ label: "webinfer measurement" });
-    const slice = encode(encoder);
     const start = performance.now();
-    this.device.queue.submit([encoder.finish()]);
+    const slice = await checked(this.device, "measurement", () => {
+      const encoder = this.device.createCommandEncoder({ label: "webinfer measurement" });
+      const encoded = encode(encoder);
+      this.device.queue.submit([encoder.finish()]);
+      return encoded;
+    });
     await this.device.queue.onSubmittedWorkDone();
     slice.learn(this.elapsedSince(start));
   }

@@ -2,6 +2,7 @@
 
 import { encodePass, type BoundDispatch } from "./executor.js";
 import type { ModelMemory } from "./memory.js";
+import { checked, watch } from "./scopes.js";
 import { MapMode } from "./webgpu_flags.js";
 
 /** Time of one dispatch. */
@@ -57,9 +58,7 @@ export async function timeTogether(
   const work = Array.from({ length: repeats }, () => dispatches).flat();
   const start = performance.now();
   if (!device.features.has("timestamp-query")) {
-    const encoder = device.createCommandEncoder({ label: "webinfer timing" });
-    encodePass(encoder, work);
-    device.queue.submit([encoder.finish()]);
+    await submitPass(device, work);
     await device.queue.onSubmittedWorkDone();
     return performance.now() - start;
   }
@@ -81,19 +80,22 @@ async function timestamps(
   const resolved = memory.create("query", count * 8, "timestamps");
   const mapped = memory.create("readback", count * 8, "timestamps");
   try {
-    const encoder = device.createCommandEncoder({ label: "webinfer profile" });
-    for (const [index, dispatches] of passes.entries()) {
-      const timestampWrites = {
-        querySet,
-        beginningOfPassWriteIndex: index * 2,
-        endOfPassWriteIndex: index * 2 + 1,
-      };
-      encodePass(encoder, dispatches, timestampWrites);
-    }
-    encoder.resolveQuerySet(querySet, 0, count, resolved, 0);
-    encoder.copyBufferToBuffer(resolved, 0, mapped, 0, count * 8);
-    device.queue.submit([encoder.finish()]);
-    await mapped.mapAsync(MapMode.READ);
+    const { result: mapping, verdict } = watch(device, "timestamps", () => {
+      const encoder = device.createCommandEncoder({ label: "webinfer profile" });
+      for (const [index, dispatches] of passes.entries()) {
+        const timestampWrites = {
+          querySet,
+          beginningOfPassWriteIndex: index * 2,
+          endOfPassWriteIndex: index * 2 + 1,
+        };
+        encodePass(encoder, dispatches, timestampWrites);
+      }
+      encoder.resolveQuerySet(querySet, 0, count, resolved, 0);
+      encoder.copyBufferToBuffer(resolved, 0, mapped, 0, count * 8);
+      device.queue.submit([encoder.finish()]);
+      return mapped.mapAsync(MapMode.READ);
+    });
+    await Promise.all([mapping, verdict]);
     return new BigInt64Array(mapped.getMappedRange().slice(0));
   } finally {
     querySet.destroy();
@@ -102,14 +104,20 @@ async function timestamps(
   }
 }
 
+function submitPass(device: GPUDevice, dispatches: readonly BoundDispatch[]): Promise<void> {
+  return checked(device, "timing", () => {
+    const encoder = device.createCommandEncoder({ label: "webinfer timing" });
+    encodePass(encoder, dispatches);
+    device.queue.submit([encoder.finish()]);
+  });
+}
+
 async function profileByWallClock(device: GPUDevice, dispatches: readonly BoundDispatch[]): Promise<Profile> {
   const times: DispatchTime[] = [];
   await device.queue.onSubmittedWorkDone();
   for (const dispatch of dispatches) {
-    const encoder = device.createCommandEncoder({ label: "webinfer profile" });
-    encodePass(encoder, [dispatch]);
     const start = performance.now();
-    device.queue.submit([encoder.finish()]);
+    await submitPass(device, [dispatch]);
     await device.queue.onSubmittedWorkDone();
     times.push({ kernel: dispatch.kernel, node: dispatch.node, ms: performance.now() - start });
   }
