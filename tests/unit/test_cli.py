@@ -153,6 +153,11 @@ def test_a_peer_needs_its_kind_of_device(package: Path, capsys: pytest.CaptureFi
     assert "--against ort-web: runs on chromium-* or firefox-*, not on dawn-lavapipe" in error(capsys)
 
 
+def test_frames_need_a_page(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("bench", package, "--device", "dawn-lavapipe", "--frames", "1") == 2
+    assert "--frames: needs a browser that renders, not dawn-lavapipe" in error(capsys)
+
+
 def test_a_peer_needs_the_file_that_the_package_came_from(
     package: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
