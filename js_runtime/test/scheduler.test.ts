@@ -74,7 +74,7 @@ interface SimulatedWork {
 /** A job as the runtime's, with costs that are learned from what it really took. */
 class SimulatedJob implements FrameJob {
   state: JobState = "running";
-  readonly device = undefined;
+  device: GPUDevice | undefined;
   endedAt = Infinity;
   servedAt: number;
   longestGapMs = 0;
@@ -352,5 +352,76 @@ describe("frames", () => {
     expect(scheduler.frame().budgetMs).toBe(1);
     tell("nominal");
     expect(scheduler.frame().budgetMs).toBe(4);
+  });
+
+  test("hidden: nothing runs, and the time counts neither as waiting nor as a late frame", () => {
+    const gpu = new SimulatedGpu();
+    let tell: (hidden: boolean) => void = () => undefined;
+    const scheduler = new FrameScheduler(gpu.device, {
+      budgetMs: 4,
+      targetFrameMs: FRAME_MS,
+      clock: () => gpu.now,
+      pressure: () => () => undefined,
+      visibility: (onChange) => {
+        tell = onChange;
+        return () => undefined;
+      },
+    });
+    const urgent = scheduler.add(one(gpu, Array<number>(3).fill(4)), { deadlineMs: 100 });
+    const others = [0, 1, 2].map(() => scheduler.add(one(gpu, Array<number>(50).fill(4))));
+    const frame = (): number => {
+      const { dispatches } = scheduler.frame();
+      gpu.advance(FRAME_MS);
+      return dispatches;
+    };
+    frame();
+    tell(true);
+    // Shorter than what the governor takes for a gap, and longer than what is starving.
+    for (let count = 0; count < 40; count += 1) expect(frame()).toBe(0);
+    gpu.advance(5000);
+    tell(false);
+    const before = scheduler.frame().budgetMs;
+    gpu.advance(FRAME_MS);
+    expect(before).toBe(4);
+    // No burst: one dispatch of 4 ms a frame as before, and the deadline still counts.
+    expect([frame(), frame()]).toEqual([1, 1]);
+    expect(urgent.state).toBe("done");
+    expect(others.every(({ state }) => state === "running")).toBe(true);
+    tell(true);
+    gpu.advance(900);
+    tell(false);
+    frame();
+    expect(scheduler.frame().budgetMs).toBe(4);
+  });
+
+  test("frames of a device that is lost are not waited for, and jobs are followed to another", async () => {
+    const [old, next] = [new SimulatedGpu(), new SimulatedGpu()];
+    let lose: (info: GPUDeviceLostInfo) => void = () => undefined;
+    const device = Object.assign(old.device, {
+      lost: new Promise<GPUDeviceLostInfo>((resolve) => {
+        lose = resolve;
+      }),
+    });
+    const scheduler = new FrameScheduler(device, {
+      budgetMs: 4,
+      clock: () => old.now,
+      pressure: () => () => undefined,
+    });
+    const job = scheduler.add(Object.assign(one(old, Array<number>(10).fill(100)), { device }));
+    expect([scheduler.frame(), scheduler.frame(), scheduler.frame()].map(({ saturated }) => saturated)).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    job.state = "queued";
+    lose({} as GPUDeviceLostInfo);
+    await device.lost;
+    const again = Object.assign(job, { device: next.device, state: "running" as const });
+    const engine = old.device.createCommandEncoder();
+    expect(scheduler.frame({ encoder: engine })).toMatchObject({ saturated: false, dispatches: 1 });
+    expect((engine as unknown as SimulatedEncoder).ms).toBe(0);
+    const right = next.device.createCommandEncoder();
+    expect(scheduler.frame({ encoder: right, device: next.device })).toMatchObject({ dispatches: 1 });
+    expect(again.state).toBe("running");
   });
 });
