@@ -40,6 +40,7 @@ const LAYERS = [
   ["choice"],
   ["settle"],
   ["home"],
+  ["outputs"],
   ["gpu_model"],
   ["backend", "fallback/.*"],
   ["load", "requirements"],

@@ -15,22 +15,20 @@ import type {
   Model,
   ModelInfo,
   Outputs,
-  OutputTensor,
   RunOptions,
   RunTensor,
   StartOptions,
   StepsOptions,
   TensorInfo,
 } from "./model.js";
+import { collectOutputs } from "./outputs.js";
 import { poolOf } from "./pool.js";
-import { encodeRead, finishRead, type TensorRange } from "./readback.js";
 import type { Recovery } from "./recovery.js";
 import type { Assets, Placement, Residence } from "./residence.js";
-import { checked, watch } from "./scopes.js";
+import { checked } from "./scopes.js";
 import type { Settled } from "./settle.js";
 import { Steps } from "./steps.js";
 import { nextTask } from "./task.js";
-import { elementCount, toArray } from "./tensor.js";
 import { profile, type Profile } from "./timing.js";
 
 export interface GpuModelParts {
@@ -195,7 +193,7 @@ export class GpuModel implements Model {
           this.#active = undefined;
         }
         residence.saveCosts();
-        return this.#collectOutputs(residence);
+        return collectOutputs(this.#assets.component, residence, this.#home, this.#freshness());
       }),
     );
     if (signal?.aborted) job.cancel();
@@ -245,6 +243,12 @@ export class GpuModel implements Model {
     this.#home.forget();
   };
 
+  /** Answers whether the outputs of this moment are still those of the last run. */
+  #freshness(): () => boolean {
+    const generation = this.#generation;
+    return () => generation === this.#generation;
+  }
+
   async #submitInputs(residence: Residence, feeds: Feeds): Promise<void> {
     const admitted = residence.admit(feeds);
     const images = await residence.takeImages(
@@ -280,73 +284,6 @@ export class GpuModel implements Model {
       telemetry.emit({ type: "failure", at: now, model, during: "run", code });
     }
     this.#reportMemory();
-  }
-
-  #collectOutputs(residence: Residence): Outputs {
-    const generation = this.#generation;
-    const { textures, unfilled } = residence.images;
-    return new Map(
-      this.#assets.component.outputs.map(({ name, dtype, shape: extents }) => {
-        const shape = residence.shapeOf(extents);
-        const checkFresh = (): void => {
-          this.#home.throwIfLost(residence);
-          this.#home.throwIfUnusable();
-          if (generation !== this.#generation) {
-            throw new InputError(
-              "stale-output",
-              `output ${name} was overwritten by a later run; use or read it before the next run starts`,
-            );
-          }
-        };
-        const range = (): TensorRange => ({ ...residence.range(residence.planned(name)), shape });
-        const checkFilled = (): void => {
-          checkFresh();
-          if (!unfilled.has(name)) return;
-          throw new InputError(
-            "no-buffer",
-            `output ${name} went to a texture alone; run with textures: { ${name}: { buffer: true } } to have both`,
-          );
-        };
-        const readBytes = async (): Promise<Uint8Array<ArrayBuffer>> => {
-          checkFilled();
-          return elementCount(shape) === 0 ? new Uint8Array(0) : this.#read(residence, range());
-        };
-        const output: OutputTensor = {
-          name,
-          dtype,
-          shape,
-          get buffer() {
-            checkFilled();
-            return range().buffer;
-          },
-          texture: () => {
-            checkFresh();
-            const texture = textures.get(name);
-            if (texture !== undefined) return texture;
-            throw new InputError("no-texture", `output ${name} has no texture: run with textures: { ${name}: {} }`);
-          },
-          readBytes,
-          read: async () => toArray(dtype, await readBytes()),
-        };
-        return [name, output];
-      }),
-    );
-  }
-
-  #read(residence: Residence, range: TensorRange): Promise<Uint8Array<ArrayBuffer>> {
-    const { device, memory } = residence;
-    return this.#home.look(residence, async () => {
-      const { result: reading, verdict } = watch(device, "read", () => {
-        const encoder = device.createCommandEncoder({ label: "webinfer read" });
-        const read = encodeRead(encoder, memory, range);
-        device.queue.submit([encoder.finish()]);
-        return finishRead(memory, read);
-      });
-      reading.catch(() => undefined);
-      // It says more of what was refused than the mapping.
-      await verdict;
-      return reading;
-    });
   }
 
   /** Queue behind earlier calls. A call that had to wait starts in a new task, so that the earlier caller can read. */
