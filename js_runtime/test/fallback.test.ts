@@ -8,7 +8,7 @@ import type { OrtModule } from "../src/fallback/onnx_runtime.js";
 import { BackendError, FrameScheduler, load, type LoadOptions, type Model, type RuntimeEvent } from "../src/index.js";
 import { MemoryStore } from "../src/store.js";
 import type { DType } from "../src/tensor.js";
-import { BufferUsage, MapMode } from "../src/webgpu_flags.js";
+import { BufferUsage, MapMode, TextureUsage } from "../src/webgpu_flags.js";
 import { gameDevice, gpu } from "./dawn.js";
 import { failure, goldenFeeds, PackageServer, reference } from "./golden.js";
 
@@ -203,7 +203,7 @@ test("with the caller's device, outputs are buffers there, and inputs may be", a
     encoder.copyBufferToBuffer(y.buffer, 0, staging, 0, 32);
     device.queue.submit([encoder.finish()]);
     await staging.mapAsync(MapMode.READ);
-    expect(Array.from(new Float32Array(staging.getMappedRange()))).toEqual(Array.from(await y.read()));
+    expect(new Float32Array(staging.getMappedRange())).toEqual(await y.read());
     staging.destroy();
   }
   const { buffers, byKind } = model.memory();
@@ -211,6 +211,84 @@ test("with the caller's device, outputs are buffers there, and inputs may be", a
   model.dispose();
   expect(model.memory().bytes).toBe(0);
   device.destroy();
+});
+
+test("images are read as WebGPU reads them, at their size and at others", async () => {
+  const device = await gameDevice();
+  const onGpu = await open({ backend: "webgpu", device });
+  const onCpu = await open({ backend: "wasm" });
+  for (const [width, height] of [
+    [3, 2],
+    [5, 7],
+    [2, 1],
+  ] as const) {
+    const data = Uint8ClampedArray.from({ length: 4 * width * height }, (_, index) => (index * 67 + 31) % 256);
+    const image = { data, width, height, colorSpace: "srgb" } as unknown as ImageData;
+    const feeds = { ...goldenFeeds(), x: { image, mean: 0.25, std: 0.5 } };
+    const [expected, found] = await Promise.all(
+      [onGpu, onCpu].map(async (model) => (await (await model.run(feeds)).get("y")?.read()) as Float32Array),
+    );
+    for (const [index, value] of (expected ?? []).entries()) {
+      expect(Math.abs((found?.[index] ?? NaN) - value)).toBeLessThanOrEqual(1e-5 * Math.max(1, Math.abs(value)));
+    }
+  }
+  onGpu.dispose();
+  device.destroy();
+});
+
+test("with the caller's device, textures go in and out", async () => {
+  const device = await gameDevice();
+  const model = await open({ backend: "wasm", device });
+  const usage = TextureUsage.COPY_DST | TextureUsage.TEXTURE_BINDING;
+  const texture = device.createTexture({ size: [3, 2], format: "r32float", usage });
+  const { x } = goldenFeeds();
+  if (!(x instanceof Float32Array)) throw new Error("x is an array of floats");
+  device.queue.writeTexture({ texture }, x.slice(), { bytesPerRow: 12 }, [3, 2]);
+  const textures = { y: { format: "r32float", scale: 2 } } as const;
+  const filled = new Set<GPUTexture>();
+  for (let run = 0; run < 3; run += 1) {
+    const outputs = await model.run({ ...goldenFeeds(), x: { texture } }, { textures });
+    const y = outputs.get("y");
+    if (y === undefined) throw new Error("there is no y");
+    filled.add(y.texture());
+    const staging = device.createBuffer({ size: 512, usage: BufferUsage.MAP_READ | BufferUsage.COPY_DST });
+    const encoder = device.createCommandEncoder();
+    encoder.copyTextureToBuffer({ texture: y.texture() }, { buffer: staging, bytesPerRow: 256 }, [4, 2]);
+    device.queue.submit([encoder.finish()]);
+    await staging.mapAsync(MapMode.READ);
+    const rows = new Float32Array(staging.getMappedRange());
+    for (const [row, values] of reference.outputs.y.entries()) {
+      for (const [column, value] of values.entries()) {
+        const found = rows[64 * row + column] ?? NaN;
+        expect(Math.abs(found - 2 * value)).toBeLessThanOrEqual(2e-5 * Math.max(1, Math.abs(value)));
+      }
+    }
+    staging.destroy();
+    expect((await failure(() => outputs.get("z")?.texture())).code).toBe("no-texture");
+  }
+  expect(filled.size).toBe(1);
+  model.dispose();
+  expect(model.memory().bytes).toBe(0);
+  const bare = await open({ backend: "wasm" });
+  expect((await failure(() => bare.run({ ...goldenFeeds(), x: { texture } }))).code).toBe("not-on-backend");
+  expect((await failure(() => bare.run(goldenFeeds(), { textures }))).code).toBe("not-on-backend");
+  expect((await failure(() => bare.run(goldenFeeds(), { textures: { other: {} } }))).code).toBe("unknown-tensor");
+  device.destroy();
+});
+
+test("several runs as one job carry values over, and stop between them", async () => {
+  const model = await open({ backend: "wasm" });
+  const zeros = new BigInt64Array(4);
+  const feeds = (): ReturnType<typeof goldenFeeds> => ({ ...goldenFeeds(), offset: zeros });
+  const once = (await (await model.run(feeds())).get("z")?.read()) as BigInt64Array;
+  const again = (await (await model.run({ ...feeds(), offset: once })).get("z")?.read()) as BigInt64Array;
+  const job = model.startSteps({ steps: 2, feeds, carry: { z: "offset" } });
+  expect(await (await job.done).get("z")?.read()).toEqual(again);
+  const long = model.startSteps({ steps: 1000, feeds, carry: { z: "offset" } });
+  await long.started;
+  long.cancel();
+  expect((await failure(() => long.done)).code).toBe("aborted");
+  await expectReference(model);
 });
 
 test("what only WebGPU has is refused by name", async () => {

@@ -12,6 +12,7 @@ import type {
   Model,
   ModelInfo,
   Outputs,
+  RunOptions,
   RunTensor,
   StartOptions,
   StepsOptions,
@@ -24,8 +25,10 @@ import { checkCarry } from "../steps.js";
 import type { Telemetry } from "../telemetry/events.js";
 import { elementCount, toWire } from "../tensor.js";
 import { portableFailure, type OrtTensor } from "./onnx_runtime.js";
+import { imageBytes } from "./pixels.js";
 import { PortableOutputs } from "./portable_outputs.js";
 import type { PortableSession } from "./portable_session.js";
+import { PortableTextures } from "./portable_textures.js";
 import { toOrt } from "./tensors.js";
 
 export interface PortableModelParts {
@@ -49,6 +52,7 @@ export class PortableModel implements Model {
   readonly #opened: PortableSession;
   readonly #device: GPUDevice | undefined;
   readonly #memory: ModelMemory | undefined;
+  readonly #textures: PortableTextures | undefined;
   readonly #outputs: PortableOutputs;
   readonly #telemetry: Telemetry;
   readonly #sizes: Sizes;
@@ -70,7 +74,9 @@ export class PortableModel implements Model {
     this.outputs = component.outputs;
     this.symbols = component.symbols;
     this.#memory = device === undefined ? undefined : poolOf(device).open(this, this.info.name);
-    this.#outputs = new PortableOutputs(device, this.#memory, this.info.backend);
+    this.#textures =
+      device === undefined || this.#memory === undefined ? undefined : new PortableTextures(device, this.#memory);
+    this.#outputs = new PortableOutputs(device, this.#memory, this.#textures, this.info.backend);
   }
 
   /** The caller's device; throws "not-on-backend" where there is none. */
@@ -85,25 +91,25 @@ export class PortableModel implements Model {
     return this.inputs.map((input) => ({ ...input, shape: sizes.shapeOf(input.shape) }));
   }
 
-  run(feeds: FeedSource): Promise<Outputs> {
-    return this.start(feeds).done;
+  run(feeds: FeedSource, options: RunOptions = {}): Promise<Outputs> {
+    return this.start(feeds, options).done;
   }
 
   start(feeds: FeedSource, options: StartOptions = {}): Job<Outputs> {
-    return this.#job(() => this.#compute(typeof feeds === "function" ? feeds() : feeds), options);
+    return this.#job(() => this.#compute(typeof feeds === "function" ? feeds() : feeds, options), options);
   }
 
   startSteps(options: StepsOptions): Job<Outputs> {
     const carry = checkCarry(this.#component, options);
     return this.#job(async (job) => {
-      let outputs = await this.#compute(options.feeds(0));
+      let outputs = await this.#compute(options.feeds(0), options);
       for (let step = 1; step < options.steps && job.state === "submitted"; step += 1) {
         const carried: Record<string, Feed> = {};
         for (const [from, to] of carry) {
           const output = outputs.get(from);
           if (output !== undefined) carried[to] = { bytes: await output.readBytes(), shape: output.shape };
         }
-        outputs = await this.#compute({ ...options.feeds(step), ...carried });
+        outputs = await this.#compute({ ...options.feeds(step), ...carried }, options);
       }
       return outputs;
     }, options);
@@ -161,8 +167,9 @@ export class PortableModel implements Model {
     void this.#tail.then(() => this.#opened.session.release()).catch(() => undefined);
   }
 
-  async #compute(feeds: Feeds): Promise<Outputs> {
+  async #compute(feeds: Feeds, { textures = {} }: RunOptions): Promise<Outputs> {
     const { provider, session } = this.#opened;
+    this.#outputs.check(this.#component.outputs, textures);
     const checked = checkFeeds(this.#component, feeds, this.#sizes);
     const tensors: Record<string, OrtTensor> = {};
     for (const feed of checked) {
@@ -177,7 +184,7 @@ export class PortableModel implements Model {
     } catch (cause) {
       throw portableFailure(provider.name, `failed to run ${this.info.name}`, cause);
     }
-    return this.#outputs.collect(this.#component.outputs, results, () => {
+    return this.#outputs.collect(this.#component.outputs, results, textures, () => {
       if (this.#disposed) throw this.#disposedError();
       return generation === this.#generation;
     });
@@ -186,10 +193,14 @@ export class PortableModel implements Model {
   async #wireOf(feed: CheckedFeed): Promise<Uint8Array<ArrayBuffer>> {
     const { dtype } = feed.spec;
     if ("bytes" in feed) return toWire(dtype, feed.bytes);
-    if ("image" in feed) throw this.#gpuOnly(`input ${feed.spec.name} as an image`);
+    if ("image" in feed) {
+      if ("image" in feed.image) return imageBytes(feed, feed.image);
+      if (this.#textures === undefined) throw this.#gpuOnly(`input ${feed.spec.name} as a texture: it got no device`);
+      return this.#textures.read(feed, feed.image);
+    }
     if (elementCount(feed.shape) === 0) return new Uint8Array(0);
     const memory = this.#memory;
-    if (memory === undefined) throw this.#gpuOnly(`input ${feed.spec.name} as a GPUBuffer, as \`load\` got no device`);
+    if (memory === undefined) throw this.#gpuOnly(`input ${feed.spec.name} as a GPUBuffer: it got no device`);
     const encoder = this.device.createCommandEncoder({ label: "webinfer read" });
     const { buffer, offset, shape } = feed;
     const read = encodeRead(encoder, memory, { buffer, offset, dtype, shape });
