@@ -1,6 +1,5 @@
 // A model on WebGPU: its runs take turns, each on the residence that it has then.
 
-import { capture } from "./capture.js";
 import { InputError, StoppedError, WebinferError } from "./errors.js";
 import { Sizes } from "./expressions.js";
 import type { Feeds } from "./feeds.js";
@@ -124,6 +123,8 @@ export class GpuModel implements Model {
     const ask = this.#asker(feeds);
     return this.#exclusive(async (residence) => {
       await this.#submitInputs(residence, ask(residence));
+      // Tools and self-tests use it, games do not.
+      const { capture } = await import("./capture.js");
       return capture(residence, names);
     });
   }
