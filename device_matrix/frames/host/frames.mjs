@@ -95,21 +95,20 @@ async function loadPeer({ model: file, feeds, dims }) {
       freeDimensionOverrides: dims,
       preferredOutputLocation: "gpu-buffer",
     });
-  let where = "the page's device";
-  const own = (why) => {
-    where = `its own device (${why})`;
-    return create("webgpu");
+  let used = device;
+  const own = async () => {
+    const created = await create("webgpu");
+    used = await ort.env.webgpu.device;
+    return created;
   };
-  const model = device
-    ? await create({ name: "webgpu", device }).catch((cause) => own(cause.message))
-    : await own("the page keeps its own to itself");
+  const model = await (device ? create({ name: "webgpu", device }).catch(own) : own());
   const inputs = {};
   for (const { name, dtype, shape } of feeds) {
     inputs[name] = new ort.Tensor(dtype, (await tensors(feeds))[name], shape);
   }
   const run = async () => {
     const results = await model.run(inputs);
-    await (await ort.env.webgpu.device).queue.onSubmittedWorkDone();
+    await used.queue.onSubmittedWorkDone();
     for (const tensor of Object.values(results)) tensor.dispose();
   };
   await run();
@@ -130,7 +129,10 @@ async function loadPeer({ model: file, feeds, dims }) {
       return { runs, events: [] };
     };
   };
-  return { tier: where, version: `onnxruntime-web ${ort.env.versions.web}` };
+  return {
+    tier: used === device ? "the page's device" : "its own device",
+    version: `onnxruntime-web ${ort.env.versions.web}`,
+  };
 }
 
 async function measure({ contender, seconds }) {
