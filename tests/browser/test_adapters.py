@@ -69,8 +69,8 @@ def example(chromium: Browser, server: HostServer, engine: str) -> Iterator[Page
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    page.goto(f"{server.url}/examples/{engine}/index.html?package=/land/&budget=20")
-    page.wait_for_function("globalThis.example?.generator.counts.runs >= 2", timeout=60_000)
+    page.goto(f"{server.url}/examples/{engine}/index.html?package=/land/&budget=4")
+    page.wait_for_function("globalThis.example?.generator.counts.runs >= 2", timeout=120_000)
     yield page
     page.close()
     assert faults == []
@@ -80,7 +80,7 @@ def example(chromium: Browser, server: HostServer, engine: str) -> Iterator[Page
 def test_an_engine_renders_what_the_model_makes(chromium: Browser, server: HostServer, engine: str) -> None:
     with example(chromium, server, engine) as page:
         first = page.evaluate("example.generator.counts")
-        page.wait_for_function("(runs) => example.generator.counts.runs > runs", arg=first["runs"], timeout=60_000)
+        page.wait_for_function("(runs) => example.generator.counts.runs > runs", arg=first["runs"], timeout=120_000)
         later = page.evaluate("example.generator.counts")
         # A landscape takes slices of several frames.
         assert later["frames"] - first["frames"] > later["runs"] - first["runs"]
@@ -94,9 +94,9 @@ def test_a_model_follows_the_engine_to_its_new_device(chromium: Browser, server:
     with example(chromium, server, engine) as page:
         page.evaluate("() => { globalThis.before = example.generator.device; }")
         page.evaluate(LOSE[engine])
-        page.wait_for_function("example.generator.device !== before", timeout=60_000)
+        page.wait_for_function("example.generator.device !== before", timeout=120_000)
         runs = page.evaluate("example.generator.counts.runs")
-        page.wait_for_function("(runs) => example.generator.counts.runs >= runs + 2", arg=runs, timeout=60_000)
+        page.wait_for_function("(runs) => example.generator.counts.runs > runs", arg=runs, timeout=120_000)
         assert_shows_the_reference(page)
 
 

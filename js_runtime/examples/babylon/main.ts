@@ -46,7 +46,7 @@ const bridge = new BabylonBridge(engine, { BaseTexture });
 const model = await load(source, { backend: "webgpu", device: bridge.device, recover: bridge.recover });
 const budgetMs = frameBudgetMs(model);
 await model.prepareSlices({ budgetMs });
-const scheduler = new FrameScheduler(bridge.device, { budgetMs });
+const scheduler = new FrameScheduler(bridge.device, { budgetMs, minBudgetMs: budgetMs / 2 });
 const generator = new Generator(model);
 
 const scene = new Scene(engine);

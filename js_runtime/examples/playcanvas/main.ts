@@ -64,7 +64,7 @@ const bridge = new PlayCanvasBridge(app, { Texture });
 const model = await load(source, { backend: "webgpu", device: bridge.device, recover: bridge.recover });
 const budgetMs = frameBudgetMs(model);
 await model.prepareSlices({ budgetMs });
-const scheduler = new FrameScheduler(bridge.device, { budgetMs });
+const scheduler = new FrameScheduler(bridge.device, { budgetMs, minBudgetMs: budgetMs / 2 });
 const generator = new Generator(model);
 
 const material = new ShaderMaterial({

@@ -28,7 +28,7 @@ const bridge = new ThreeBridge(renderer, { ExternalTexture });
 const model = await load(source, { backend: "webgpu", device: bridge.device });
 const budgetMs = frameBudgetMs(model);
 await model.prepareSlices({ budgetMs });
-const scheduler = new FrameScheduler(bridge.device, { budgetMs });
+const scheduler = new FrameScheduler(bridge.device, { budgetMs, minBudgetMs: budgetMs / 2 });
 const generator = new Generator(model);
 
 const backend = renderer.backend as unknown as { get(texture: unknown): { texture: GPUTexture } };
