@@ -35,7 +35,7 @@ fn landColour(land: vec4f) -> vec3f {
 export const LIGHT_WGSL = `
 fn landLight(land: vec4f) -> vec3f {
   let sun = max(dot(land.xyz, normalize(vec3f(0.6, 0.5, 0.3))), 0.0);
-  return pow(landColour(land) * (vec3f(1.8, 1.6, 1.3) * sun + vec3f(0.42, 0.48, 0.58)), vec3f(1.0 / 2.2));
+  return pow(landColour(land) * (vec3f(1.8, 1.6, 1.3) * sun + vec3f(0.26, 0.31, 0.4)), vec3f(1.0 / 2.2));
 }`;
 
 /** Of GPU time: `?budget=`, else 4; a CPU in the GPU's place takes long for a frame, inference gets its share of that. */

@@ -45,7 +45,7 @@ scene.fog = new Fog(0x9db8d6, 1.2, 3.2);
 scene.add(new Mesh(new PlaneGeometry(2, 2, 127, 127).rotateX(-Math.PI / 2), material));
 const sun = new DirectionalLight(0xfff0d8, 4);
 sun.position.set(0.6, 0.5, 0.3);
-scene.add(sun, new HemisphereLight(0xbfd4ee, 0x4a4238, 2.4));
+scene.add(sun, new HemisphereLight(0xbfd4ee, 0x4a4238, 1.7));
 const camera = new PerspectiveCamera(50, 1, 0.05, 10);
 
 function resize(): void {
