@@ -26,6 +26,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 OUTPUT_PROBES = 512
 INNER_PROBES = 8
+_SCALE_PROBES = 256  # tell how large a value in between is; only the first ones are kept
+_SMALLEST_SCALE = 1e-2
 # A device may differ from the reference by this many times what the package differs from its source.
 _MARGIN = 32
 _NARROW = ("int4", "uint4", "int2", "uint2")  # ONNX Runtime converts them to no type that numpy knows
@@ -90,25 +92,30 @@ def make_golden(
     sizes = sample_sizes(symbols_of(model.graph.inputs).values(), (c.zero for c in constraints_of(model)))[0]
     recipes = [_recipe(spec) for spec in inputs]
     bare = manifest.Golden(file=f"golden/{name}.safetensors", sizes=sizes, inputs=recipes, values=[])
-    answers = _answers(model, golden_feeds(bare, inputs), _elements(model, outputs, programs, sizes))
+    counts, elements = _elements(model, outputs, programs, sizes)
+    answers = _answers(model, golden_feeds(bare, inputs), elements)
     # NaN is no result that a device could be held to.
     answers = {value: expected for value, expected in answers.items() if not np.isnan(expected).any()}
-    data = safetensors.numpy.save({"expected": np.concatenate([*answers.values(), np.zeros(0)])})
-    offset = 8 + struct.unpack("<Q", data[:8])[0]
     tolerance = max(_tolerance(precision, error.value) for precision, error in quality.items())
     interface = {spec.name for spec in outputs}
     values = []
-    for value, expected in answers.items():
-        # Like `verify`: absolute for outputs, relative for large values in between.
-        finite = np.abs(expected[np.isfinite(expected)])
-        scale = 1.0 if value in interface else max(1.0, finite.max(initial=0.0))
+    kept = []
+    offset = 0
+    for value, found in answers.items():
+        kept.append(found[: counts[value]])
+        # Like `verify`: absolute for outputs; values in between only serve to find the first wrong kernel.
+        largest = np.abs(found[np.isfinite(found)]).max(initial=_SMALLEST_SCALE)
+        scale = 1.0 if value in interface else largest
         values.append(
             manifest.GoldenValue(
-                name=value, offset=offset, count=len(expected), tolerance=float(f"{tolerance * scale:.3g}")
+                name=value, offset=offset, count=counts[value], tolerance=float(f"{tolerance * scale:.3g}")
             )
         )
-        offset += expected.nbytes
-    return bare.model_copy(update={"values": values}), data
+        offset += kept[-1].nbytes
+    data = safetensors.numpy.save({"expected": np.concatenate([*kept, np.zeros(0)])})
+    start = 8 + struct.unpack("<Q", data[:8])[0]
+    placed = [value.model_copy(update={"offset": start + value.offset}) for value in values]
+    return bare.model_copy(update={"values": placed}), data
 
 
 def _tolerance(precision: str, error: float) -> float:
@@ -130,10 +137,11 @@ def _elements(
     outputs: Sequence[manifest.TensorSpec],
     programs: Sequence[manifest.Program],
     sizes: Mapping[str, int],
-) -> dict[str, Array]:
-    """Elements to compare per value that the graph and all programs have, in the order in which it is computed."""
+) -> tuple[dict[str, int], dict[str, Array]]:
+    """Per value that the graph and all programs have: how many elements are compared; these, then some for scale."""
     interface = {spec.name for spec in outputs}
     made = [o.name for node in model.graph for o in node.outputs if o.name]
+    counts: dict[str, int] = {}
     elements: dict[str, Array] = {}
     for value in made:
         planned = [p.tensors[value] for p in programs if value in p.tensors]
@@ -141,8 +149,9 @@ def _elements(
             continue
         total = int(np.prod(shape_at(planned[0].shape, sizes)))
         if total:
-            elements[value] = probed(total, OUTPUT_PROBES if value in interface else INNER_PROBES)
-    return elements
+            counts[value] = min(total, OUTPUT_PROBES if value in interface else INNER_PROBES)
+            elements[value] = np.concatenate([probed(total, counts[value]), probed(total, _SCALE_PROBES)])
+    return counts, elements
 
 
 def _answers(model: ir.Model, feeds: Mapping[str, Array], elements: Mapping[str, Array]) -> dict[str, Array]:
