@@ -43,7 +43,7 @@ export function frameBudgetMs(model: Model): number {
   return Number(QUERY.get("budget") ?? (model.info.adapter.isCpu ? 40 : 4));
 }
 
-const SCALARS: Readonly<Record<string, number>> = { roughness: 0.55, sigma: 80, difficulty: 50 };
+const SCALARS: Readonly<Record<string, number>> = { roughness: 0.55, sigma: 80, difficulty: 0.5 };
 
 /** Runs the model again and again, a slice per frame, on noise that changes a little every time. */
 export class Generator {
