@@ -36,6 +36,8 @@ export interface GpuModelParts {
   readonly recovery: Recovery;
   /** Settle anew, on the given device or one of its own. */
   readonly settle: (device: GPUDevice | undefined, signal: AbortSignal) => Promise<Settled>;
+  /** Load on another backend, where that is allowed: the device was lost, and there is none to go on with. */
+  readonly instead: ((loss: WebinferError) => Promise<Model>) | undefined;
   readonly timings: LoadTimings;
 }
 
@@ -60,9 +62,14 @@ export class GpuModel implements Model {
   #waiting = 0;
   #generation = 0;
   #performedOn: Placement | undefined;
+  readonly #instead: GpuModelParts["instead"];
+  #moving: Promise<Model> | undefined;
+  /** What this model is since WebGPU was lost for good. */
+  #moved: Model | undefined;
 
-  constructor({ assets, settled, recovery, settle, timings }: GpuModelParts) {
+  constructor({ assets, settled, recovery, settle, instead, timings }: GpuModelParts) {
     this.#assets = assets;
+    this.#instead = instead;
     this.#timings = timings;
     this.inputs = assets.component.inputs;
     this.outputs = assets.component.outputs;
@@ -75,11 +82,11 @@ export class GpuModel implements Model {
   }
 
   get info(): ModelInfo {
-    return describe(this.#assets, this.#home.placement, this.#timings);
+    return this.#moved?.info ?? describe(this.#assets, this.#home.placement, this.#timings);
   }
 
   get device(): GPUDevice {
-    return this.#home.placement.device;
+    return this.#moved?.device ?? this.#home.placement.device;
   }
 
   inputsAt(values: Readonly<Record<string, number>>): readonly RunTensor[] {
@@ -89,21 +96,25 @@ export class GpuModel implements Model {
   }
 
   run(feeds: FeedSource, options: RunOptions = {}): Promise<Outputs> {
-    return this.#job(this.#runs(feeds, options), {}, 1, true).done;
+    if (this.#moved !== undefined) return this.#moved.run(feeds, options);
+    return this.#job(this.#runs(feeds, options), (model) => model.run(feeds, options), {}, 1, true).done;
   }
 
   start(feeds: FeedSource, options: StartOptions = {}): Job<Outputs> {
-    return this.#job(this.#runs(feeds, options), options, 1, false);
+    if (this.#moved !== undefined) return this.#moved.start(feeds, options);
+    return this.#job(this.#runs(feeds, options), (model) => model.run(feeds, options), options, 1, false);
   }
 
   startSteps(options: StepsOptions): Job<Outputs> {
+    if (this.#moved !== undefined) return this.#moved.startSteps(options);
     const steps = new Steps(this.#assets.component, options);
     const course = (residence: Residence): Promise<Course> =>
       steps.course(residence, this.#home.textures, this.#overwrite);
-    return this.#job(course, options, options.steps, false);
+    return this.#job(course, (model) => model.startSteps(options).done, options, options.steps, false);
   }
 
   prepareSlices({ budgetMs }: { readonly budgetMs: number }): Promise<void> {
+    if (this.#moved !== undefined) return this.#moved.prepareSlices({ budgetMs });
     return this.#exclusive(async (residence) => {
       this.#overwrite();
       await residence.slicer.prepare(budgetMs);
@@ -130,13 +141,14 @@ export class GpuModel implements Model {
   }
 
   memory(): MemoryUse {
-    return poolOf(this.device).useOf(this.#assets);
+    return this.#moved?.memory() ?? poolOf(this.device).useOf(this.#assets);
   }
 
   dispose(): void {
     if (this.#home.end?.code === "disposed") return;
     const end = this.#home.dispose();
     this.#active?.fail(end);
+    this.#moved?.dispose();
   }
 
   /** One run of `feeds`. */
@@ -171,9 +183,24 @@ export class GpuModel implements Model {
     this.#performedOn = placement;
   }
 
-  /** What a job does on whichever residence it has its turn; `whole`: nobody else submits its slices. */
+  /** Where the model goes on after `cause`; rejects with it, or with what is wrong there. */
+  async #move(cause: unknown): Promise<Model> {
+    const { end } = this.#home;
+    if (this.#instead === undefined || end === undefined || cause !== end || end.code === "disposed") throw cause;
+    this.#moving ??= this.#instead(end);
+    const moved = await this.#moving;
+    this.#moved = moved;
+    if (this.#home.end !== end) moved.dispose();
+    return moved;
+  }
+
+  /**
+   * What a job does on whichever residence it has its turn, and what on a model elsewhere; `whole`: nobody else submits its
+   * slices.
+   */
   #job(
     course: (residence: Residence) => Promise<Course>,
+    elsewhere: (model: Model) => Promise<Outputs>,
     { signal }: StartOptions,
     steps: number,
     whole: boolean,
@@ -195,6 +222,9 @@ export class GpuModel implements Model {
         }
         residence.saveCosts();
         return collectOutputs(this.#assets.component, residence, this.#home, this.#freshness());
+      }).catch(async (cause: unknown) => {
+        const model = await this.#move(cause);
+        return self.performWhole(() => elsewhere(model));
       }),
     );
     if (signal?.aborted) job.cancel();

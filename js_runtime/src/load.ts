@@ -143,7 +143,21 @@ async function loadOnGpu(instead: PortableLoad, options: LoadOptions, clock: Sto
     retries,
   });
   const silent = new Meter(source, undefined);
-  return new GpuModel({ assets, settled, recovery, timings, settle: (next, stop) => again(next, stop, silent) });
+  const { backend = "auto", recover = device === undefined ? "auto" : "never" } = options;
+  // Whatever lies on a device that is gone serves no one.
+  const after = { ...instead, meter: silent, device: undefined, signal: undefined };
+  const move = async (cause: WebinferError): Promise<Model> => {
+    const { loadPortable } = await importFallback();
+    return loadPortable(after, "auto", [{ backend: "webgpu", code: cause.code, message: cause.message }]);
+  };
+  return new GpuModel({
+    assets,
+    settled,
+    recovery,
+    timings,
+    settle: (next, stop) => again(next, stop, silent),
+    instead: backend === "auto" && recover !== "never" ? move : undefined,
+  });
 }
 
 /** Software adapters are slow, and WebAssembly on the same cores often is not. */

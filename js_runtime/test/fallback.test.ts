@@ -276,6 +276,33 @@ test("with the caller's device, textures go in and out", async () => {
   device.destroy();
 });
 
+test("a model whose device is lost for good goes on elsewhere, and its jobs with it", async () => {
+  const recover = (): Promise<GPUDevice> => Promise.reject(new Error("the engine has no other"));
+  const model = await open({ gpu, recover });
+  const job = model.start(goldenFeeds());
+  await job.started;
+  const waiting = model.run(goldenFeeds());
+  model.device.destroy();
+  expect(Array.from((await (await job.done).get("z")?.read()) as BigInt64Array)).toEqual(
+    reference.outputs.z.map(BigInt),
+  );
+  await waiting;
+  expect(model.info.backend).toBe("wasm");
+  expect(model.info.reasons[0]).toMatch(/webgpu: .*the GPU device was lost, and `recover` gave no other/);
+  await expectReference(model);
+  expect(fallbacks()).toEqual([
+    ["webgpu", "webnn", "device-lost"],
+    ["webnn", "wasm", "not-on-backend"],
+  ]);
+  model.dispose();
+  expect((await failure(() => model.run(goldenFeeds()))).code).toBe("disposed");
+  const insisted = await open({ gpu, recover, backend: "webgpu" });
+  const lost = insisted.start(goldenFeeds());
+  await lost.started;
+  insisted.device.destroy();
+  expect((await failure(() => lost.done)).code).toBe("device-lost");
+});
+
 test("several runs as one job carry values over, and stop between them", async () => {
   const model = await open({ backend: "wasm" });
   const zeros = new BigInt64Array(4);
