@@ -1,6 +1,6 @@
 // Compiles kernels to pipelines, each once, asynchronously and in parallel.
 
-import { GpuError } from "./errors.js";
+import { GpuError, throwIfAborted } from "./errors.js";
 import type { Kernel } from "./generated/manifest.js";
 import type { Package } from "./package.js";
 import { SILENT, type Telemetry } from "./telemetry/events.js";
@@ -40,6 +40,9 @@ export class PipelineCache {
   }
 }
 
+/** Kernels that compile at a time. Browsers parse shaders where they also present the page's frames, which come between. */
+const CONCURRENT = 4;
+
 /** Pipelines of one package on one device, keyed by kernel name (names are unique within a package). */
 export class Pipelines {
   readonly #device: GPUDevice;
@@ -50,6 +53,8 @@ export class Pipelines {
   readonly #telemetry: Telemetry;
   readonly #kernels: ReadonlyMap<string, Kernel>;
   readonly #compiled = new Map<string, Promise<CompiledKernel>>();
+  readonly #lanes: Promise<CompiledKernel>[] = [];
+  #started = 0;
 
   constructor(
     device: GPUDevice,
@@ -95,6 +100,16 @@ export class Pipelines {
 
   async #compile(kernel: Kernel): Promise<CompiledKernel> {
     const bytes = await this.#package.read(kernel.file, { signal: this.#signal, onBytes: this.#onBytes });
+    const lane = this.#started % CONCURRENT;
+    this.#started += 1;
+    const create = (): Promise<CompiledKernel> => this.#create(kernel, bytes);
+    const created = (this.#lanes[lane] ?? Promise.resolve()).then(create, create);
+    this.#lanes[lane] = created;
+    return created;
+  }
+
+  async #create(kernel: Kernel, bytes: Uint8Array<ArrayBuffer>): Promise<CompiledKernel> {
+    throwIfAborted(this.#signal);
     const device = this.#device;
     const at = performance.now();
     device.pushErrorScope("validation");

@@ -100,10 +100,11 @@ export class Slicer {
     for (const [dispatch, { kernel }] of this.#executor.dispatches.entries()) {
       if (this.#work.ms(dispatch) > budgetMs * FLOOR) heavy.set(kernel, dispatch);
     }
-    await Promise.all([...heavy.keys()].map((kernel) => this.#parts.compile(this.#executor.kernel(kernel))));
-    // Several drivers compile a shader only at its first dispatch.
-    for (const dispatch of heavy.values()) {
+    // One at a time, so that a renderer gets its turn in between.
+    for (const [kernel, dispatch] of heavy) {
+      await this.#parts.compile(this.#executor.kernel(kernel));
       if (this.#units(dispatch) <= 1) continue;
+      // Several drivers compile a shader only at its first dispatch.
       const piece = { dispatch, first: 0, count: 1, whole: false };
       await this.#submit((encoder) => {
         this.#executor.clear(encoder, dispatch);
