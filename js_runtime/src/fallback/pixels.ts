@@ -3,7 +3,7 @@
 import { InputError } from "../errors.js";
 import type { CheckedFeed } from "../feeds.js";
 import { geometryOf, sizeOf, type ExternalImage, type ImageFeed } from "../image/picture.js";
-import { isImageDType, readParameters, type ImageDType } from "../image/texels.js";
+import { imageDType, readParameters, type ImageDType } from "../image/texels.js";
 import { floatToHalf } from "../tensor.js";
 
 /** RGBA bytes, row by row. */
@@ -24,11 +24,8 @@ export function imageBytes(
   { spec, shape }: CheckedFeed,
   feed: ImageFeed & { readonly image: ExternalImage },
 ): Uint8Array<ArrayBuffer> {
-  const { name, dtype } = spec;
-  if (!isImageDType(dtype)) {
-    const what = `input ${name}: images become float32, float16 or uint8 elements, found ${dtype}`;
-    throw new InputError("input-dtype", `${what}; give an array`);
-  }
+  const { name } = spec;
+  const dtype = imageDType(`input ${name}`, spec.dtype);
   const geometry = geometryOf(`input ${name}`, shape, feed.layout);
   const { width, height, channels, layout } = geometry;
   const parameters = new Float32Array(readParameters(name, dtype, geometry, feed, false).buffer);

@@ -1,13 +1,12 @@
 // Textures as inputs and outputs of a model that is computed elsewhere: converted on the caller's device, then copied.
 
-import { InputError } from "../errors.js";
 import type { CheckedFeed } from "../feeds.js";
 import type { TensorSpec } from "../generated/manifest.js";
 import { Converter, type Conversion, type Ends } from "../image/converter.js";
 import { OutputTextures } from "../image/output_textures.js";
-import { geometryOf, type ImageFeed, type TextureOptions } from "../image/picture.js";
+import { formatOf, geometryOf, type ImageFeed, type TextureOptions } from "../image/picture.js";
 import { Sources } from "../image/sources.js";
-import { isImageDType, readParameters, writeParameters, type ImageDType } from "../image/texels.js";
+import { imageDType, readParameters, writeParameters } from "../image/texels.js";
 import type { ModelMemory } from "../memory.js";
 import { encodeRead, finishRead } from "../readback.js";
 import { elementCount, gpuBytes, padded } from "../tensor.js";
@@ -32,7 +31,7 @@ export class PortableTextures {
   /** Wire bytes of an input from a texture; rejects like a run on WebGPU does. */
   async read({ spec, shape }: CheckedFeed, feed: ImageFeed): Promise<Uint8Array<ArrayBuffer>> {
     const { name } = spec;
-    const dtype = imageDType(`input ${name}`, spec);
+    const dtype = imageDType(`input ${name}`, spec.dtype);
     const geometry = geometryOf(`input ${name}`, shape, feed.layout);
     const { texture } = await this.#sources.get(name, feed);
     const uniform = this.#uniform(name, readParameters(name, dtype, geometry, feed, /^r\d/.test(texture.format)));
@@ -52,12 +51,9 @@ export class PortableTextures {
     options: TextureOptions,
   ): Promise<GPUTexture> {
     const { name } = spec;
-    const dtype = imageDType(`output ${name}`, spec);
+    const dtype = imageDType(`output ${name}`, spec.dtype);
     const geometry = geometryOf(`output ${name}`, shape, options.layout);
-    const { format = geometry.channels === 1 ? "r32float" : "rgba16float" } = options;
-    if (format === "r32float" && geometry.channels > 1) {
-      throw new InputError("texture-format", `output ${name}: r32float holds one channel; ask for rgba16float`);
-    }
+    const format = formatOf(name, geometry, options);
     const texture = this.#textures.get(name, format, geometry);
     const uniform = this.#uniform(name, writeParameters(name, dtype, geometry, options));
     const range = { buffer, offset: 0, dtype, shape };
@@ -93,10 +89,4 @@ export class PortableTextures {
     this.#buffers.set(label, buffer);
     return buffer;
   }
-}
-
-function imageDType(what: string, { dtype }: TensorSpec): ImageDType {
-  if (isImageDType(dtype)) return dtype;
-  const found = `images become or come from float32, float16 or uint8 elements, found ${dtype}`;
-  throw new InputError("input-dtype", `${what}: ${found}; use a buffer`);
 }

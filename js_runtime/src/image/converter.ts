@@ -60,9 +60,8 @@ export class Converter {
     return made;
   }
 
-  /** The buffer follows from the uniform: both are the tensor's. */
   #group(pipeline: GPUComputePipeline, { texture, uniform, range, spanBytes }: Ends): GPUBindGroup {
-    return this.#groups.get([pipeline, uniform, texture], () =>
+    return this.#groups.get([pipeline, uniform, texture, range.buffer], () =>
       this.#device.createBindGroup({
         layout: pipeline.getBindGroupLayout(0),
         entries: [

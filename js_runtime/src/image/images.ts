@@ -7,15 +7,14 @@ import type { CheckedFeed } from "../feeds.js";
 import type { Component, PlannedTensor } from "../generated/manifest.js";
 import type { ModelMemory } from "../memory.js";
 import type { TensorRange } from "../readback.js";
-import type { DType } from "../tensor.js";
 import { Converter, type Conversion } from "./converter.js";
 import type { ImageRun } from "./image_run.js";
 import { Forms, type Form, type Wish } from "./forms.js";
 import type { OutputTextures } from "./output_textures.js";
 import { PerObjects } from "./per_objects.js";
-import { geometryOf, isFixed, type ImageFeed, type TextureOptions } from "./picture.js";
+import { formatOf, geometryOf, type ImageFeed, type TextureOptions } from "./picture.js";
 import { Sources } from "./sources.js";
-import { isImageDType, readParameters, writeParameters, type ImageDType } from "./texels.js";
+import { imageDType, readParameters, writeParameters } from "./texels.js";
 
 /** The residence, as far as images are concerned. */
 export interface Host {
@@ -137,14 +136,7 @@ export class Images {
     }
     const dtype = imageDType(`output ${name}`, spec.dtype);
     const geometry = geometryOf(`output ${name}`, this.#host.shapeOf(spec.shape), options.layout);
-    const { format = geometry.channels === 1 ? "r32float" : "rgba16float" } = options;
-    if (format === "r32float" && geometry.channels > 1) {
-      const found = String(geometry.channels);
-      throw new InputError(
-        "texture-format",
-        `output ${name}: r32float holds one channel, the output has ${found}; ask for rgba16float or rgba8unorm`,
-      );
-    }
+    const format = formatOf(name, geometry, options);
     const texture = this.#textures.get(name, format, geometry);
     const uniform = this.#uniform(name, writeParameters(name, dtype, geometry, options));
     const against = options.buffer === true ? "its buffer is filled as well" : refusal;
@@ -202,10 +194,7 @@ export class Images {
   }
 }
 
-function imageDType(what: string, dtype: DType): ImageDType {
-  if (isImageDType(dtype)) return dtype;
-  throw new InputError(
-    "input-dtype",
-    `${what}: images become or come from float32, float16 or uint8 elements, found ${dtype}; use a buffer`,
-  );
+/** Whether a shape is the same in every run. */
+function isFixed(shape: readonly Extent[]): boolean {
+  return shape.every((extent) => typeof extent === "number");
 }

@@ -1,7 +1,6 @@
 // Images as inputs and outputs of a model: what callers give and ask for, and how a tensor is seen as one image.
 
 import { InputError } from "../errors.js";
-import type { Extent } from "../expressions.js";
 import type { TensorSpec } from "../generated/manifest.js";
 
 /** What a browser can draw. Copied by the browser into a texture of the model's, as sRGB with straight alpha. */
@@ -120,6 +119,16 @@ export function geometryOf(name: string, shape: readonly number[], layout: Layou
   );
 }
 
+/** The format of an output's texture; throws "texture-format" where it has too few channels. */
+export function formatOf(name: string, { channels }: Geometry, options: TextureOptions): OutputFormat {
+  const { format = channels === 1 ? "r32float" : "rgba16float" } = options;
+  if (format !== "r32float" || channels === 1) return format;
+  throw new InputError(
+    "texture-format",
+    `output ${name}: r32float holds one channel, the output has ${String(channels)}; ask for rgba16float or rgba8unorm`,
+  );
+}
+
 /** One value per channel; throws "image-shape" where a list has another length. */
 export function perChannel(
   what: string,
@@ -133,9 +142,4 @@ export function perChannel(
     "image-shape",
     `${what} has ${String(value.length)} numbers, the tensor ${String(channels)} channels; give one number, or one each`,
   );
-}
-
-/** Whether an extent is the same in every run. */
-export function isFixed(shape: readonly Extent[]): boolean {
-  return shape.every((extent) => typeof extent === "number");
 }

@@ -1,5 +1,6 @@
 // WGSL between texels and the elements of a tensor, and the uniforms that it reads. Pure text and numbers.
 
+import { InputError } from "../errors.js";
 import type { DType } from "../tensor.js";
 import { perChannel, type Geometry, type ImageFeed, type Layout, type TextureOptions } from "./picture.js";
 
@@ -20,8 +21,13 @@ const LUMA = [0.299, 0.587, 0.114];
 /** Element types that images are converted from and to; elements of uint8 are 0 to 255, as the image's own bytes. */
 export type ImageDType = "float32" | "float16" | "uint8";
 
-export function isImageDType(dtype: DType): dtype is ImageDType {
-  return dtype === "float32" || dtype === "float16" || dtype === "uint8";
+/** The element type of `what`; throws "input-dtype" where images are not converted from and to it. */
+export function imageDType(what: string, dtype: DType): ImageDType {
+  if (dtype === "float32" || dtype === "float16" || dtype === "uint8") return dtype;
+  throw new InputError(
+    "input-dtype",
+    `${what}: images become or come from float32, float16 or uint8 elements, found ${dtype}; use an array or a buffer`,
+  );
 }
 
 /** Sizes as WGSL expressions. */
