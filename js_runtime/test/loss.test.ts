@@ -250,7 +250,9 @@ async function play(index: number, seed: number, faults: readonly Fault[]): Prom
     // Disposed before that.
     await within(
       "recovered",
-      recovered.catch((cause: unknown) => { expect(cause).toHaveProperty("code", "disposed"); }),
+      recovered.catch((cause: unknown) => {
+        expect(cause).toHaveProperty("code", "disposed");
+      }),
     );
   }
   for (const { diagnosis } of events) {
