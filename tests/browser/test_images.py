@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
 from tests.browser.test_workers import CALL, WORKER
 from tests.images.make_images import write
-from webinfer.devices import host_dir
+from webinfer.devices import browser_path, find_device, host_dir
 from webinfer.server import HostServer
 
 SOURCES = b"""
@@ -52,8 +52,8 @@ async function clip(colour) {
 }
 
 /** What the model `photo` answers on every kind of source that this thread has. */
-export async function sources({ pixels, size: [height, width], options }, colour) {
-  const model = await load("/pkg/photo/", { backend: "webgpu" });
+export async function sources({ pixels, size: [height, width], options }, colour, featureLevel) {
+  const model = await load("/pkg/photo/", { backend: "webgpu", featureLevel });
   const image = new ImageData(Uint8ClampedArray.from(pixels), width, height);
   const canvas = drawn(image, new OffscreenCanvas(width, height));
   const frame = new VideoFrame(canvas, { timestamp: 0 });
@@ -94,24 +94,37 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any
 
 
 @pytest.fixture(scope="module")
-def page(chromium: Browser, cases: tuple[Path, dict[str, Any]]) -> Iterator[Page]:
+def url(cases: tuple[Path, dict[str, Any]]) -> Iterator[str]:
     with HostServer() as server:
         server.mount("host", host_dir())
         server.mount("pkg/photo", cases[0] / "photo.webinfer")
         index = b"<!doctype html><title>images</title>"
         server.mount("page", {"index.html": index, "sources.js": SOURCES, "worker.js": WORKER})
-        opened = chromium.new_page()
-        opened.goto(f"{server.url}/page/index.html")
-        yield opened
+        yield f"{server.url}/page/index.html"
 
 
-@pytest.mark.parametrize("where", list(CALL))
+@pytest.fixture(scope="module")
+def compatible(chromium: Browser) -> Iterator[Browser]:
+    """The browser of device chromium-compat."""
+    flags = ["--no-sandbox", "--disable-background-networking", *find_device("chromium-compat").flags]
+    browser = chromium.browser_type.launch(executable_path=browser_path("chromium"), args=flags)
+    yield browser
+    browser.close()
+
+
+@pytest.mark.parametrize(
+    ("where", "level"), [("main thread", "core"), ("worker", "core"), ("main thread", "compatibility")]
+)
 def test_every_source_gives_the_numbers_of_onnx_runtime(
-    page: Page, cases: tuple[Path, dict[str, Any]], where: str
+    request: pytest.FixtureRequest, url: str, cases: tuple[Path, dict[str, Any]], where: str, level: str
 ) -> None:
+    browser: Browser = request.getfixturevalue("chromium" if level == "core" else "compatible")
+    page = browser.new_page()
+    page.goto(url)
     case = cases[1]["photo"]
     colour = "rgb({}, {}, {})".format(*COLOUR)
-    results = page.evaluate(CALL[where], ["/page/sources.js", "sources", case, colour])
+    results = page.evaluate(CALL[where], ["/page/sources.js", "sources", case, colour, level])
+    page.close()
     kinds = ["image", "canvas", "frame", "bitmap", *(["element"] if where == "main thread" else [])]
     for kind in kinds:
         for name in ("features", "negative"):

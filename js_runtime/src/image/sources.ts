@@ -3,7 +3,7 @@
 import { InputError } from "../errors.js";
 import type { ModelMemory } from "../memory.js";
 import { ShaderStage, TextureUsage } from "../webgpu_flags.js";
-import { sizeOf, type ExternalImage, type ImageFeed } from "./picture.js";
+import { sizeOf, type ExternalImage, type ImageFeed, type Size } from "./picture.js";
 
 /** An input's texture in one run. */
 export interface Source {
@@ -21,6 +21,7 @@ export class Sources {
   readonly #own = new Map<string, GPUTexture>();
   readonly #checked = new WeakSet<GPUTexture>();
   #layout: GPUBindGroupLayout | undefined;
+  #canvas: OffscreenCanvas | undefined;
 
   constructor(device: GPUDevice, memory: ModelMemory) {
     this.#device = device;
@@ -76,7 +77,7 @@ export class Sources {
         return;
       }
       const destination = { texture, colorSpace: "srgb", premultipliedAlpha: false } as const;
-      queue.copyExternalImageToTexture({ source: image }, destination, size);
+      queue.copyExternalImageToTexture({ source: this.#copyable(image, size) }, destination, size);
     } catch (cause) {
       const found = cause instanceof Error ? cause.message : String(cause);
       throw new InputError(
@@ -86,6 +87,20 @@ export class Sources {
         { cause },
       );
     }
+  }
+
+  /**
+   * Chromium's compatibility mode over OpenGL ES copies zeros from a VideoFrame, and no error: there, videos are drawn to a
+   * canvas first.
+   */
+  #copyable(image: ExternalImage, { width, height }: Size): ExternalImage {
+    const isVideo = "displayWidth" in image || "videoWidth" in image;
+    if (!isVideo || this.#device.features.has("core-features-and-limits")) return image;
+    this.#canvas ??= new OffscreenCanvas(width, height);
+    if (this.#canvas.width !== width) this.#canvas.width = width;
+    if (this.#canvas.height !== height) this.#canvas.height = height;
+    this.#canvas.getContext("2d")?.drawImage(image, 0, 0, width, height);
+    return this.#canvas;
   }
 
   /** Once per texture. */
