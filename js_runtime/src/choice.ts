@@ -61,7 +61,8 @@ export function eligible({ shortlist, adapter, trust, marker, asked }: Site): Om
   }
   if (gentle.length === fitting.length) return { candidates, reasons: [...shortlist.reasons, ...reasons] };
   const preferred = prefer(gentle, adapter);
-  return { candidates: preferred.candidates, reasons: [...shortlist.reasons, ...reasons, ...preferred.reasons] };
+  const all = new Set([...shortlist.reasons, ...reasons, ...preferred.reasons]);
+  return { candidates: preferred.candidates, reasons: [...all] };
 }
 
 /** A run on a software adapter that is worth no measurement: real rates are within a factor of 5 or so of CPU_RATES. */
@@ -89,7 +90,8 @@ export async function chooseProgram(assets: Assets, site: Site): Promise<Choice>
   const list = ranked.map((entry) => `${entry.program.tier} ${entry.ms.toPrecision(3)} ms`).join(", ");
   const work = program.dispatches.filter((dispatch) => dispatch.node === node);
   const { skus } = assets.source.manifest;
-  const like = nearestSku(skus, site.adapter.isCpu, program.precision, work, ms);
+  const arithmetic = program.requires.features.includes("shader-f16") ? "fp16" : "fp32";
+  const like = nearestSku(skus, site.adapter.isCpu, arithmetic, work, ms);
   const found = [...reasons, `measured ${node}${when}: ${list}`];
   if (like === undefined) return { program, reasons: found, rates };
   const predicted = (program.predicted_ms[like.sku.id] ?? 0) * like.ratio;

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 
-import { heaviestNode } from "../src/calibration.js";
+import { heaviestNode, portion } from "../src/calibration.js";
+import type { BoundDispatch } from "../src/executor.js";
 import type { Dispatch, Program } from "../src/generated/manifest.js";
 import { LimitsError } from "../src/index.js";
 import { describeAdapter, mergeNeeds, shortlist, type Capabilities } from "../src/tier.js";
@@ -142,4 +143,30 @@ test("the heaviest node is the one with most work over all its dispatches", () =
   const other = program("fp32-workgroup", { dispatches: [dispatch("a", 5), dispatch("b", 1)] });
   expect(heaviestNode([one, other])).toBe("b");
   expect(heaviestNode([one, program("fp32-workgroup")])).toBeUndefined();
+});
+
+describe("portion", () => {
+  const dispatch = (...workgroups: [number, number, number]): BoundDispatch =>
+    ({ kernel: "k", node: "n", workgroups }) as unknown as BoundDispatch;
+
+  test.each([
+    [0, [1, 1, 1], 1 / 480],
+    [0.25, [10, 12, 1], 0.25],
+    [0.5, [10, 12, 2], 0.5],
+    [1, [10, 12, 4], 1],
+    [7, [10, 12, 4], 1],
+  ])("%f of a dispatch", (wanted, workgroups, share) => {
+    const found = portion([dispatch(10, 12, 4)], wanted);
+    expect(found.dispatches[0]?.workgroups).toEqual(workgroups);
+    expect(found.share).toBeCloseTo(share, 6);
+  });
+
+  test("every dispatch of a node keeps one workgroup at least, and the share counts them", () => {
+    const { dispatches, share } = portion([dispatch(100, 1, 1), dispatch(1, 1, 1)], 0.01);
+    expect(dispatches.map((part) => part.workgroups)).toEqual([
+      [1, 1, 1],
+      [1, 1, 1],
+    ]);
+    expect(share).toBeCloseTo(2 / 101, 6);
+  });
 });

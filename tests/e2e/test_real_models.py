@@ -5,6 +5,7 @@ The reference is ONNX Runtime CPU on the original file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.e2e.conftest import Exported, Precision, webinfer
+from webinfer.devices import find_device
 from webinfer.package import read_package
 from webinfer.reference import Reference
 from webinfer.session import DeviceSession
@@ -90,6 +92,16 @@ def test_numbers(model: str, precision: Precision, device: str, exported: Export
         assert check["tier"].startswith(precision)
         assert check["non_finite_mismatches"] == 0
         assert check["max_abs_error"] <= BARS[precision]
+
+
+@pytest.mark.parametrize("model", ["terrain", "vit"])
+def test_self_test(model: str, exported: Export) -> None:
+    """Three runs of the golden inputs; the drift is far below what is tolerated."""
+    with DeviceSession(find_device("dawn-lavapipe")) as session:
+        reasons = session.load(exported(model, "fp16").folder, self_test=True).reasons
+    found = [re.fullmatch(r"self-test: \S+ passed 3 runs, drift (\S+) of what is tolerated", r) for r in reasons]
+    (drift,) = (float(match[1]) for match in found if match)
+    assert drift < 0.1
 
 
 def test_run_writes_the_terrain(exported: Export, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ export interface Likeness {
 export function nearestSku(
   skus: readonly Sku[],
   software: boolean,
-  precision: "fp32" | "fp16",
+  arithmetic: "fp32" | "fp16",
   work: readonly DispatchWork[],
   measuredMs: number,
 ): Likeness | undefined {
@@ -23,7 +23,7 @@ export function nearestSku(
   let nearest: Likeness | undefined;
   for (const sku of skus) {
     if ((sku.kind === "software") !== software) continue;
-    const rates = ratesOf(sku, precision);
+    const rates = ratesOf(sku, arithmetic);
     const predicted = work.reduce((sum, dispatch) => sum + priorMs(dispatch, rates), 0);
     if (predicted === 0) continue;
     const ratio = measuredMs / predicted;
@@ -35,8 +35,8 @@ export function nearestSku(
   return nearest;
 }
 
-function ratesOf(sku: Sku, precision: "fp32" | "fp16"): Rates {
-  const gflops = precision === "fp16" ? sku.f16_gflops : sku.f32_gflops;
+function ratesOf(sku: Sku, arithmetic: "fp32" | "fp16"): Rates {
+  const gflops = arithmetic === "fp16" ? sku.f16_gflops : sku.f32_gflops;
   return {
     flopsPerMs: gflops * 1e6,
     bytesPerMs: sku.bandwidth_gb_per_s * 1e6,
