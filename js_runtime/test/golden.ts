@@ -9,6 +9,7 @@ import { expect } from "vitest";
 
 import type { GoldenInput, Manifest } from "../src/generated/manifest.js";
 import type { Feeds, Outputs } from "../src/index.js";
+import type { DType } from "../src/tensor.js";
 
 const FOLDER = join(import.meta.dirname, "..", "..", "tests", "golden");
 const PACKAGE = join(FOLDER, "package");
