@@ -73,6 +73,7 @@ export async function settle(
   void device.lost.then((info) => {
     loss = lossOf(info, assets, where);
   });
+  let placed: Placement | undefined;
   let residence: Residence | undefined;
   try {
     throwIfAborted(signal);
@@ -105,7 +106,7 @@ export async function settle(
       telemetry.emit({ type: "tier", at: performance.now(), model, tier: program.tier, reasons });
       const { trail } = where;
       const placement: Placement = { device, adapter, trail, owned, program, rates, reasons, pipelines, marker };
-      where = placement;
+      where = placed = placement;
       meter.start(neededBytes(assets, program, kernels));
       const installed = await install(assets, placement, { signal, onBytes: meter.add });
       residence = installed;
@@ -125,6 +126,7 @@ export async function settle(
     }
   } catch (cause) {
     await lossBehind(cause, device);
+    if (loss !== undefined && loss.diagnosis?.reason !== "destroyed") await placed?.marker.noteLoss(placed.program);
     const failure = loss ?? diagnosed(cause, assets, where);
     residence?.dispose();
     if (owned) device.destroy();
