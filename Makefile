@@ -7,7 +7,7 @@ HEADLESS ?=
 
 .PHONY: demo test conformance setup lint lock clean
 
-# Exports the terrain model and serves the page on which it runs; HEADLESS=1 writes demo.png instead and exits.
+# Exports the terrain model and serves the game that runs it; HEADLESS=1 writes demo.png instead and exits.
 demo: setup
 	bash .ci/demo $(PACKAGE) $(if $(filter-out 0,$(HEADLESS)),demo.png)
 
@@ -30,4 +30,4 @@ lock:
 	  --no-annotate --no-header --quiet --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) js_runtime/node_modules js_runtime/dist $(PACKAGE) demo.png
+	rm -rf $(VENV) js_runtime/node_modules js_runtime/dist demo_game/node_modules demo_game/dist $(PACKAGE) demo.png

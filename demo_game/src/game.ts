@@ -118,8 +118,10 @@ export class Game {
     this.#seconds += seconds;
     const controls = this.autopilot ? this.#pilot() : input.read();
     if (this.#state === "flying") this.#fly(controls, seconds);
-    if (this.#state === "title") this.craft.y += (world.field.surfaceAt(this.craft.x, this.craft.z) + 26 - this.craft.y) * share(2, seconds);
-    if (this.#state !== "paused") this.#boost += ((this.#state === "flying" ? controls.boost : 0) - this.#boost) * share(5, seconds);
+    if (this.#state === "title")
+      this.craft.y += (world.field.surfaceAt(this.craft.x, this.craft.z) + 26 - this.craft.y) * share(2, seconds);
+    if (this.#state !== "paused")
+      this.#boost += ((this.#state === "flying" ? controls.boost : 0) - this.#boost) * share(5, seconds);
     this.#shake *= Math.exp(-4 * seconds);
     this.#look(seconds);
 
@@ -147,7 +149,8 @@ export class Game {
   }
 
   #fly(controls: Controls, seconds: number): void {
-    for (let left = seconds; left > 1e-6 && this.#state === "flying"; left -= STEP_S) this.#step(controls, Math.min(left, STEP_S));
+    for (let left = seconds; left > 1e-6 && this.#state === "flying"; left -= STEP_S)
+      this.#step(controls, Math.min(left, STEP_S));
   }
 
   #step(controls: Controls, seconds: number): void {

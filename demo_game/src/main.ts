@@ -35,8 +35,12 @@ async function main(canvas: HTMLCanvasElement): Promise<void> {
   const sound = new Sound(!settings.sound);
   const hud = new Hud();
   const screens = new Screens(settings, {
-    onGo: () => { game.go(); },
-    onRestart: () => { game.again(); },
+    onGo: () => {
+      game.go();
+    },
+    onRestart: () => {
+      game.again();
+    },
     onSettings: apply,
   });
   document.body.append(hud.root, screens.root);
@@ -57,13 +61,19 @@ async function main(canvas: HTMLCanvasElement): Promise<void> {
   };
   const world: World = new World({
     ...{ seed, surface, slots: plan.slots, radius: reachOf(plan.shape), rise: plan.rise },
-    onFault: (cause) => { doWithout("A tile could not be made", cause); },
+    onFault: (cause) => {
+      doWithout("A tile could not be made", cause);
+    },
   });
   const view = new View(surface, world.field, plan);
-  const input = new Input(canvas, (command) => { game.command(command, ready()); });
+  const input = new Input(canvas, (command) => {
+    game.command(command, ready());
+  });
   input.bind(hud.boost, "boost");
   input.bind(hud.brake, "brake");
-  hud.pause.addEventListener("click", () => { game.pause(); });
+  hud.pause.addEventListener("click", () => {
+    game.pause();
+  });
   const frame = (now: number): void => {
     game.frame(now);
     if (game.state === "title") tell();
@@ -72,10 +82,14 @@ async function main(canvas: HTMLCanvasElement): Promise<void> {
     ...{ seed, world, view, renderer, hud, screens, input, sound },
     machine: () => ({
       ...{ sliceMs: stage.slices.predictedMs, budgetMs: stage.slices.budgetMs },
-      ...{ backend: probe.backend + (probe.tier === "" ? "" : `, ${probe.tier}`), reason: probe.reason, renderer: probe.renderer },
+      ...{
+        backend: probe.backend + (probe.tier === "" ? "" : `, ${probe.tier}`),
+        reason: probe.reason,
+        renderer: probe.renderer,
+      },
     }),
     onState: (state: GameState) => {
-      if (state === "flying") stage.start(frame, settings.budgetMs);
+      if (state === "flying") stage.start(frame, settings);
     },
   });
   const first = covering(game.start.x / CELL_M, game.start.z / CELL_M);
@@ -94,7 +108,7 @@ async function main(canvas: HTMLCanvasElement): Promise<void> {
     }
   };
   fit(canvas, renderer, view, settings);
-  stage.start(frame, TITLE_BUDGET_MS);
+  stage.start(frame, { budgetMs: TITLE_BUDGET_MS, minBudgetMs: TITLE_BUDGET_MS });
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) game.pause();
   });
@@ -111,10 +125,15 @@ async function main(canvas: HTMLCanvasElement): Promise<void> {
   try {
     const model = await stage.loadModel(settings, ({ loadedBytes, totalBytes }) => {
       const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
-      screens.progress(`Loading the model, ${megabytes(loadedBytes)} of ${megabytes(totalBytes)} MB`, loadedBytes / totalBytes);
+      screens.progress(
+        `Loading the model, ${megabytes(loadedBytes)} of ${megabytes(totalBytes)} MB`,
+        loadedBytes / totalBytes,
+      );
     });
     screens.progress("Measuring the model", 1);
-    if (model.info.backend === "webgpu") await model.prepareSlices({ budgetMs: settings.budgetMs });
+    // On a CPU that would take many seconds; its first tiles teach the same.
+    const { backend, adapter } = model.info;
+    if (backend === "webgpu" && !adapter.isCpu) await model.prepareSlices({ budgetMs: settings.budgetMs });
     world.source = new ModelSource(model, () => stage.scheduler, seed, bridge !== undefined);
   } catch (cause) {
     doWithout("The terrain model is not available", cause);

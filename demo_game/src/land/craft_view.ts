@@ -1,7 +1,31 @@
 // The craft as it is drawn: a dart of flat panels, with an engine that glows when it works.
 
-import { abs, cameraPosition, float, Fn, max, mix, normalWorld, positionLocal, positionWorld, pow, smoothstep, uniform, vec3, vec4 } from "three/tsl";
-import { AdditiveBlending, BufferAttribute, BufferGeometry, ConeGeometry, DoubleSide, Group, Mesh, MeshBasicNodeMaterial } from "three/webgpu";
+import {
+  abs,
+  cameraPosition,
+  float,
+  Fn,
+  max,
+  mix,
+  normalWorld,
+  positionLocal,
+  positionWorld,
+  pow,
+  smoothstep,
+  uniform,
+  vec3,
+  vec4,
+} from "three/tsl";
+import {
+  AdditiveBlending,
+  BufferAttribute,
+  BufferGeometry,
+  ConeGeometry,
+  DoubleSide,
+  Group,
+  Mesh,
+  MeshBasicNodeMaterial,
+} from "three/webgpu";
 
 import type { Craft } from "../play/craft.js";
 import { finish, glint, lit, skyColour, toned } from "./light.js";
@@ -9,20 +33,40 @@ import { finish, glint, lit, skyColour, toned } from "./light.js";
 /** Corners of one half, nose towards -z; the other half mirrors x. */
 const PANELS: readonly (readonly [number, number, number])[] = [
   // Back, upper side.
-  [0, 0.3, -4.2], [0, 0.95, 0.4], [1.0, 0.25, 0.6],
-  [0, 0.95, 0.4], [0, 0.7, 2.4], [1.0, 0.25, 0.6],
-  [1.0, 0.25, 0.6], [0, 0.7, 2.4], [0.9, 0.2, 2.3],
+  [0, 0.3, -4.2],
+  [0, 0.95, 0.4],
+  [1.0, 0.25, 0.6],
+  [0, 0.95, 0.4],
+  [0, 0.7, 2.4],
+  [1.0, 0.25, 0.6],
+  [1.0, 0.25, 0.6],
+  [0, 0.7, 2.4],
+  [0.9, 0.2, 2.3],
   // Belly.
-  [0, 0.3, -4.2], [1.0, 0.25, 0.6], [0, -0.25, 0.8],
-  [1.0, 0.25, 0.6], [0.9, 0.2, 2.3], [0, -0.25, 0.8],
-  [0, -0.25, 0.8], [0.9, 0.2, 2.3], [0, 0.05, 2.4],
+  [0, 0.3, -4.2],
+  [1.0, 0.25, 0.6],
+  [0, -0.25, 0.8],
+  [1.0, 0.25, 0.6],
+  [0.9, 0.2, 2.3],
+  [0, -0.25, 0.8],
+  [0, -0.25, 0.8],
+  [0.9, 0.2, 2.3],
+  [0, 0.05, 2.4],
   // Stern.
-  [0, 0.7, 2.4], [0, 0.05, 2.4], [0.9, 0.2, 2.3],
+  [0, 0.7, 2.4],
+  [0, 0.05, 2.4],
+  [0.9, 0.2, 2.3],
   // Wing: upper side, lower side.
-  [0.6, 0.3, -1.2], [3.7, 0.05, 2.3], [0.95, 0.3, 1.9],
-  [0.6, 0.22, -1.2], [0.95, 0.14, 1.9], [3.7, 0, 2.3],
+  [0.6, 0.3, -1.2],
+  [3.7, 0.05, 2.3],
+  [0.95, 0.3, 1.9],
+  [0.6, 0.22, -1.2],
+  [0.95, 0.14, 1.9],
+  [3.7, 0, 2.3],
   // Fin.
-  [0.72, 0.3, 1.0], [1.15, 1.6, 2.7], [0.78, 0.3, 2.3],
+  [0.72, 0.3, 1.0],
+  [1.15, 1.6, 2.7],
+  [0.78, 0.3, 2.3],
 ];
 
 export class CraftView {
@@ -35,11 +79,15 @@ export class CraftView {
     const material = new MeshBasicNodeMaterial({ side: DoubleSide });
     material.fragmentNode = Fn(() => {
       const normal = normalWorld;
-      const stripe = float(1).sub(smoothstep(0, 0.06, abs(abs(positionLocal.x).sub(0.42)))).mul(smoothstep(-3.6, -2.2, positionLocal.z));
+      const stripe = float(1)
+        .sub(smoothstep(0, 0.06, abs(abs(positionLocal.x).sub(0.42))))
+        .mul(smoothstep(-3.6, -2.2, positionLocal.z));
       const paint = mix(vec3(0.62, 0.64, 0.68), vec3(0.95, 0.33, 0.06), stripe);
       const dark = mix(paint, vec3(0.05, 0.06, 0.08), float(0.8).sub(smoothstep(0.1, 0.3, positionLocal.y).mul(0.8)));
       const view = positionWorld.sub(cameraPosition).normalize();
-      const shine = skyColour(vec3(normal.x, max(normal.y, 0.1), normal.z)).mul(0.12).add(glint(normal, view, 24).mul(0.2));
+      const shine = skyColour(vec3(normal.x, max(normal.y, 0.1), normal.z))
+        .mul(0.12)
+        .add(glint(normal, view, 24).mul(0.2));
       return finish(lit(dark, normal, float(1)).add(shine).mul(this.#blink), positionWorld);
     })();
     const hull = new Mesh(hullOf(), material);
@@ -74,7 +122,10 @@ export class CraftView {
 function hullOf(): BufferGeometry {
   const mirrored = PANELS.map(([x, y, z]) => [-x, y, z] as const);
   const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new BufferAttribute(Float32Array.from([...PANELS, ...flipped(mirrored)].flat()), 3));
+  geometry.setAttribute(
+    "position",
+    new BufferAttribute(Float32Array.from([...PANELS, ...flipped(mirrored)].flat()), 3),
+  );
   geometry.computeVertexNormals();
   return geometry;
 }

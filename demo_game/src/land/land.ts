@@ -79,7 +79,9 @@ export class Land {
       const lattice = cell.div(step);
       const between = ivec2(lattice.x.bitAnd(1), lattice.y.bitAnd(1)).mul(step);
       const fine = heightAt(heights, cells, cell);
-      const coarse = heightAt(heights, cells, cell.sub(between)).add(heightAt(heights, cells, cell.add(between))).mul(0.5);
+      const coarse = heightAt(heights, cells, cell.sub(between))
+        .add(heightAt(heights, cells, cell.add(between)))
+        .mul(0.5);
       const away = abs(vec2(cell).sub(this.#eye));
       const share = max(away.x, away.y).div(grid.y.mul(quads / 2));
       const height = mix(fine, coarse, smoothstep(0.65, 0.9, share));
@@ -93,8 +95,14 @@ export class Land {
       const world = positionWorld;
       const texel = texture(normals, world.xz.div(CELL_M * cells).add(0.5 / cells)).toVar();
       const flat = texel.xy.mul(2).sub(1);
-      const normal = vec3(flat.x, sqrt(max(float(1).sub(flat.dot(flat)), 0.01)), flat.y).normalize().toVar();
-      const grain = detail ? mx_noise_float(world.xz.mul(0.035)).mul(0.5).add(mx_noise_float(world.xz.mul(0.23)).mul(0.3)) : float(0);
+      const normal = vec3(flat.x, sqrt(max(float(1).sub(flat.dot(flat)), 0.01)), flat.y)
+        .normalize()
+        .toVar();
+      const grain = detail
+        ? mx_noise_float(world.xz.mul(0.035))
+            .mul(0.5)
+            .add(mx_noise_float(world.xz.mul(0.23)).mul(0.3))
+        : float(0);
       const height = world.y.add(grain.mul(14));
       const steep = float(1).sub(normal.y).add(grain.mul(0.06));
       const meadow = mix(vec3(0.085, 0.17, 0.04), vec3(0.23, 0.25, 0.075), smoothstep(25, 80, height));
@@ -105,7 +113,9 @@ export class Land {
       const beach = mix(sand, ground, smoothstep(WATER_M + 1, WATER_M + 5, height));
       const snow = smoothstep(128, 165, height).mul(float(1).sub(smoothstep(0.16, 0.34, steep)));
       const albedo = mix(beach, vec3(0.82, 0.86, 0.92), snow).mul(grain.mul(0.35).add(1));
-      const shadow = smoothstep(3, 9, length(world.xz.sub(this.#shadow.xz))).mul(0.55).add(0.45);
+      const shadow = smoothstep(3, 9, length(world.xz.sub(this.#shadow.xz)))
+        .mul(0.55)
+        .add(0.45);
       const shade = mix(shadow, float(1), clamp(this.#shadow.y.div(90), 0, 1));
       const open = texel.w.mul(1.5).add(0.25);
       const there = lit(albedo.mul(mix(float(0.8), float(1.15), texel.w)), normal, open).mul(shade);

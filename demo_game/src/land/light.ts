@@ -1,6 +1,20 @@
 // Light and air that everything in the scene shares: the sky's colour in a direction, fog towards it, and the picture's tone.
 
-import { cameraPosition, clamp, dot, exp, float, length, max, mix, normalize, pow, uniform, vec3, vec4 } from "three/tsl";
+import {
+  cameraPosition,
+  clamp,
+  dot,
+  exp,
+  float,
+  length,
+  max,
+  mix,
+  normalize,
+  pow,
+  uniform,
+  vec3,
+  vec4,
+} from "three/tsl";
 import { Vector3, type Node } from "three/webgpu";
 
 /** Towards the sun. */
@@ -35,7 +49,9 @@ export function skyColour(direction: Node<"vec3">): Node<"vec3"> {
 /** Light that a matt surface sends back; \`open\` is how much of the sky it sees. */
 export function lit(albedo: Node<"vec3">, normal: Node<"vec3">, open: Node<"float">): Node<"vec3"> {
   const direct = max(dot(normal, sun), 0);
-  const skylight = mix(vec3(0.3, 0.38, 0.52), vec3(0.36, 0.28, 0.38), air.mood).mul(normal.y.mul(0.5).add(0.5)).mul(open);
+  const skylight = mix(vec3(0.3, 0.38, 0.52), vec3(0.36, 0.28, 0.38), air.mood)
+    .mul(normal.y.mul(0.5).add(0.5))
+    .mul(open);
   const bounce = vec3(0.09, 0.075, 0.05).mul(float(1).sub(normal.y.mul(0.5)));
   return albedo.mul(sunColour.mul(direct.mul(1.75)).add(skylight).add(bounce).add(air.flash.mul(0.6)));
 }

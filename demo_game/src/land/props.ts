@@ -87,7 +87,8 @@ export class Props {
       this.#set(this.#sentinels, k, x, y + Math.sin(seconds * 1.3 + z) * 2, z, 1, 1, 1, seconds * 0.7);
     }
     this.#shots.count = Math.min(play.shots.length, MOST.shots);
-    for (const [k, { x, y, z }] of play.shots.slice(0, MOST.shots).entries()) this.#set(this.#shots, k, x, y, z, 1, 1, 1, 0);
+    for (const [k, { x, y, z }] of play.shots.slice(0, MOST.shots).entries())
+      this.#set(this.#shots, k, x, y, z, 1, 1, 1, 0);
     this.#storms.count = Math.min(play.storms.length, MOST.storms);
     for (const [k, { x, z, radius }] of play.storms.slice(0, MOST.storms).entries()) {
       this.#set(this.#storms, k, x, 190, z, radius, 1, radius, seconds * 0.2);
@@ -100,7 +101,17 @@ export class Props {
     }
   }
 
-  #set(mesh: InstancedMesh, k: number, x: number, y: number, z: number, sx: number, sy: number, sz: number, angle: number): void {
+  #set(
+    mesh: InstancedMesh,
+    k: number,
+    x: number,
+    y: number,
+    z: number,
+    sx: number,
+    sy: number,
+    sz: number,
+    angle: number,
+  ): void {
     this.#turn.setFromAxisAngle(UP, angle);
     mesh.setMatrixAt(k, this.#matrix.compose(this.#place.set(x, y, z), this.#turn, this.#size.set(sx, sy, sz)));
     mesh.instanceMatrix.needsUpdate = true;
@@ -116,7 +127,12 @@ function instances(geometry: BufferGeometry, material: MeshBasicNodeMaterial, mo
 }
 
 function glowing(): MeshBasicNodeMaterial {
-  return new MeshBasicNodeMaterial({ transparent: true, blending: AdditiveBlending, depthWrite: false, side: DoubleSide });
+  return new MeshBasicNodeMaterial({
+    transparent: true,
+    blending: AdditiveBlending,
+    depthWrite: false,
+    side: DoubleSide,
+  });
 }
 
 function gemMaterial(): MeshBasicNodeMaterial {
@@ -136,7 +152,12 @@ function shaftMaterial(): MeshBasicNodeMaterial {
     const core = pow(abs(dot(normalize(normalWorld), normalize(view))), 3);
     const fade = pow(float(0.5).sub(positionGeometry.y.div(SHAFT_M)), 1.5);
     const near = float(1).sub(fogAt(positionWorld)).mul(0.75).add(0.25);
-    return vec3(core.mul(fade).mul(near).mul(sin(air.seconds.mul(3)).mul(0.08).add(0.55)));
+    return vec3(
+      core
+        .mul(fade)
+        .mul(near)
+        .mul(sin(air.seconds.mul(3)).mul(0.08).add(0.55)),
+    );
   })();
   return material;
 }
@@ -146,7 +167,9 @@ function spireMaterial(): MeshBasicNodeMaterial {
   material.fragmentNode = Fn(() => {
     const up = positionGeometry.y;
     const rock = mix(vec3(0.075, 0.06, 0.07), vec3(0.15, 0.11, 0.12), up);
-    const veins = float(1).sub(smoothstep(0, 0.05, abs(mx_noise_float(positionWorld.mul(0.16))))).mul(smoothstep(0.1, 0.9, up));
+    const veins = float(1)
+      .sub(smoothstep(0, 0.05, abs(mx_noise_float(positionWorld.mul(0.16)))))
+      .mul(smoothstep(0.1, 0.9, up));
     const glow = vec3(1.0, 0.12, 0.03).mul(veins.mul(1.3).add(pow(up, 9).mul(1.8)));
     return finish(lit(rock, normalWorld, float(0.8)).add(glow), positionWorld);
   })();
@@ -187,4 +210,3 @@ function stormMaterial(): MeshBasicNodeMaterial {
   })();
   return material;
 }
-

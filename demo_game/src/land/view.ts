@@ -99,7 +99,11 @@ export class View {
     air.seconds.value = seconds;
     this.#craft.update(craft, boost, safe, seconds);
     this.#props.update(play, seconds);
-    this.#land.update(camera.position, this.#target.set(craft.x, craft.y, craft.z), this.#field.surfaceAt(craft.x, craft.z));
+    this.#land.update(
+      camera.position,
+      this.#target.set(craft.x, craft.y, craft.z),
+      this.#field.surfaceAt(craft.x, craft.z),
+    );
     this.#trees?.update(camera.position);
     for (const follower of this.#followers) follower.position.setX(camera.position.x).setZ(camera.position.z);
     renderer.render(this.#scene, camera);

@@ -1,6 +1,23 @@
 // The sea: one flat mesh around the camera, with waves in its normals, the sky in it, and the ground shining through.
 
-import { cameraPosition, clamp, float, Fn, floor, fract, ivec2, max, mix, normalize, positionWorld, pow, reflect, sin, smoothstep, vec3 } from "three/tsl";
+import {
+  cameraPosition,
+  clamp,
+  float,
+  Fn,
+  floor,
+  fract,
+  ivec2,
+  max,
+  mix,
+  normalize,
+  positionWorld,
+  pow,
+  reflect,
+  sin,
+  smoothstep,
+  vec3,
+} from "three/tsl";
 import { CircleGeometry, Mesh, MeshBasicNodeMaterial, type Node } from "three/webgpu";
 
 import { CELL_M, WATER_M } from "../world/shape.js";
@@ -25,9 +42,15 @@ export function makeWater({ heights, cells }: LandSurface, radius: number): Mesh
     let slopeX: Node<"float"> = float(0);
     let slopeZ: Node<"float"> = float(0);
     for (const [x, z, metres, speed, slope] of WAVES) {
-      const phase = world.x.mul(x).add(world.z.mul(z)).mul((2 * Math.PI) / metres).add(air.seconds.mul(speed));
+      const phase = world.x
+        .mul(x)
+        .add(world.z.mul(z))
+        .mul((2 * Math.PI) / metres)
+        .add(air.seconds.mul(speed));
       // Waves narrower than a pixel only flicker.
-      const wave = sin(phase).mul(slope).mul(away.pow(60 / metres));
+      const wave = sin(phase)
+        .mul(slope)
+        .mul(away.pow(60 / metres));
       slopeX = slopeX.add(wave.mul(x));
       slopeZ = slopeZ.add(wave.mul(z));
     }
@@ -45,9 +68,15 @@ export function makeWater({ heights, cells }: LandSurface, radius: number): Mesh
     const ground = mix(mix(at(0, 0), at(1, 0), share.x), mix(at(0, 1), at(1, 1), share.x), share.y);
     const depth = max(float(WATER_M).sub(ground), 0).toVar();
     const body = mix(vec3(0.1, 0.34, 0.33), vec3(0.015, 0.085, 0.13), smoothstep(0, 9, depth));
-    const wash = sin(depth.mul(5).sub(air.seconds.mul(1.6))).mul(0.5).add(0.5);
-    const foam = float(1).sub(smoothstep(0.15, 1.1, depth)).mul(wash.mul(0.5).add(0.25));
-    const colour = mix(body, sky, fresnel).add(glint(normal, view, 160).mul(1.6)).add(foam.mul(0.6));
+    const wash = sin(depth.mul(5).sub(air.seconds.mul(1.6)))
+      .mul(0.5)
+      .add(0.5);
+    const foam = float(1)
+      .sub(smoothstep(0.15, 1.1, depth))
+      .mul(wash.mul(0.5).add(0.25));
+    const colour = mix(body, sky, fresnel)
+      .add(glint(normal, view, 160).mul(1.6))
+      .add(foam.mul(0.6));
     const opacity = clamp(depth.mul(0.28).add(0.25).add(fresnel).add(foam), 0, 0.97);
     return finish(colour, world, opacity);
   })();

@@ -45,12 +45,7 @@ export class Hud {
     this.root.append(
       this.#hurt,
       element("div", { className: "corner left" }, this.#score, this.#detail, this.#chain),
-      element(
-        "div",
-        { className: "gauges" },
-        this.#shields,
-        element("div", { className: "charge" }, this.#charge),
-      ),
+      element("div", { className: "gauges" }, this.#shields, element("div", { className: "charge" }, this.#charge)),
       element("div", { className: "pointer" }, this.#arrow, this.#away),
       this.#message,
       this.#machine,

@@ -47,29 +47,73 @@ export class Input {
     this.#surface = surface;
     this.#onCommand = onCommand;
     const { signal } = this.#stop;
-    addEventListener("keydown", (event) => { this.#keyDown(event); }, { signal });
+    addEventListener(
+      "keydown",
+      (event) => {
+        this.#keyDown(event);
+      },
+      { signal },
+    );
     addEventListener("keyup", ({ code }) => void this.#held.delete(code), { signal });
-    addEventListener("blur", () => { this.release(); }, { signal });
-    surface.addEventListener("pointerdown", (event) => { this.#pointerDown(event); }, { signal });
-    surface.addEventListener("pointermove", (event) => { this.#pointerMove(event); }, { signal });
+    addEventListener(
+      "blur",
+      () => {
+        this.release();
+      },
+      { signal },
+    );
+    surface.addEventListener(
+      "pointerdown",
+      (event) => {
+        this.#pointerDown(event);
+      },
+      { signal },
+    );
+    surface.addEventListener(
+      "pointermove",
+      (event) => {
+        this.#pointerMove(event);
+      },
+      { signal },
+    );
     for (const type of ["pointerup", "pointercancel"] as const) {
-      surface.addEventListener(type, ({ pointerId }) => {
-        if (pointerId === this.#stick?.pointer) this.#stick = undefined;
-      }, { signal });
+      surface.addEventListener(
+        type,
+        ({ pointerId }) => {
+          if (pointerId === this.#stick?.pointer) this.#stick = undefined;
+        },
+        { signal },
+      );
     }
-    surface.addEventListener("contextmenu", (event) => { event.preventDefault(); }, { signal });
+    surface.addEventListener(
+      "contextmenu",
+      (event) => {
+        event.preventDefault();
+      },
+      { signal },
+    );
   }
 
   /** A button on the screen that acts while it is held. */
   bind(button: HTMLElement, what: "boost" | "brake"): void {
     const { signal } = this.#stop;
-    button.addEventListener("pointerdown", (event) => {
-      event.preventDefault();
-      button.setPointerCapture(event.pointerId);
-      this.#touches[what] = true;
-    }, { signal });
+    button.addEventListener(
+      "pointerdown",
+      (event) => {
+        event.preventDefault();
+        button.setPointerCapture(event.pointerId);
+        this.#touches[what] = true;
+      },
+      { signal },
+    );
     for (const type of ["pointerup", "pointercancel", "lostpointercapture"] as const) {
-      button.addEventListener(type, () => { this.#touches[what] = false; }, { signal });
+      button.addEventListener(
+        type,
+        () => {
+          this.#touches[what] = false;
+        },
+        { signal },
+      );
     }
   }
 
@@ -126,10 +170,15 @@ export class Input {
   }
 
   #pad(): Gamepad | undefined {
-    const pad = navigator.getGamepads().find((one) => one?.mapping === "standard") ?? undefined;
-    const commands = [[PAD.confirm, "confirm"], [PAD.pause, "pause"], [PAD.restart, "restart"]] as const;
+    const pads: readonly (Gamepad | null)[] = navigator.getGamepads();
+    const pad = pads.find((one) => one?.mapping === "standard") ?? undefined;
+    const commands = [
+      [PAD.confirm, "confirm"],
+      [PAD.pause, "pause"],
+      [PAD.restart, "restart"],
+    ] as const;
     for (const [index, command] of commands) {
-      const down = pad?.buttons[index]?.pressed === true;
+      const down = pad?.buttons.at(index)?.pressed === true;
       if (down && !this.#pressed.has(index)) this.#onCommand(command);
       if (down) this.#pressed.add(index);
       else this.#pressed.delete(index);

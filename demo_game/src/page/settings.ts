@@ -72,7 +72,9 @@ function oneOf<T extends string>(choices: readonly T[], value: string | undefine
 
 function within(value: string | undefined, least: number, most: number): number | undefined {
   const number = Number(value ?? "");
-  return value === undefined || value === "" || !Number.isFinite(number) ? undefined : Math.min(Math.max(number, least), most);
+  return value === undefined || value === "" || !Number.isFinite(number)
+    ? undefined
+    : Math.min(Math.max(number, least), most);
 }
 
 function sizeOf(value: string | null): Settings["size"] {

@@ -22,14 +22,20 @@ export class Sound {
     volume.connect(context.destination);
     const engine = new OscillatorNode(context, { type: "sawtooth", frequency: 52 });
     const dull = new BiquadFilterNode(context, { type: "lowpass", frequency: 240 });
-    engine.connect(dull).connect(new GainNode(context, { gain: 0.12 })).connect(volume);
+    engine
+      .connect(dull)
+      .connect(new GainNode(context, { gain: 0.12 }))
+      .connect(volume);
     engine.start();
     const noise = new AudioBuffer({ length: context.sampleRate, sampleRate: context.sampleRate });
     const samples = noise.getChannelData(0);
     for (let k = 0; k < samples.length; k++) samples[k] = Math.random() * 2 - 1;
     const source = new AudioBufferSourceNode(context, { buffer: noise, loop: true });
     const wind = new GainNode(context, { gain: 0 });
-    source.connect(new BiquadFilterNode(context, { type: "bandpass", frequency: 700, Q: 0.6 })).connect(wind).connect(volume);
+    source
+      .connect(new BiquadFilterNode(context, { type: "bandpass", frequency: 700, Q: 0.6 }))
+      .connect(wind)
+      .connect(volume);
     source.start();
     [this.#context, this.#volume, this.#engine, this.#wind] = [context, volume, engine, wind];
   }

@@ -1,7 +1,6 @@
 // The renderer and, beside it on the same device, the model.
 
 import {
-  DeviceError,
   FrameScheduler,
   load,
   Package,
@@ -14,6 +13,9 @@ import { rendererParameters, ThreeBridge } from "@webinfer/runtime/three";
 import { ExternalTexture, LinearSRGBColorSpace, NoToneMapping, WebGPURenderer, type Texture } from "three/webgpu";
 
 import type { Settings } from "./settings.js";
+// As files of their own: ONNX Runtime Web starts its worker and its threads from the address that it was loaded from.
+import ortUrl from "onnxruntime-web/wasm?url";
+import ortWasmUrl from "onnxruntime-web/ort-wasm-simd-threaded.wasm?url";
 
 const PACKAGE_URL = new URL("terrain.webinfer/", document.baseURI).href;
 
@@ -21,6 +23,13 @@ const PACKAGE_URL = new URL("terrain.webinfer/", document.baseURI).href;
 export interface SliceUse {
   budgetMs: number;
   predictedMs: number;
+}
+
+/** What inference gets of every frame, in milliseconds of GPU time. */
+interface InferenceShare {
+  readonly budgetMs: number;
+  /** Also where frames come late; default an eighth. */
+  readonly minBudgetMs?: number;
 }
 
 /** Made once per page. Without WebGPU it draws with WebGL 2 and has no bridge. */
@@ -79,6 +88,7 @@ export class Stage {
     this.#model = await load(this.#package, {
       backend,
       onProgress,
+      portable: { module: () => import(/* @vite-ignore */ ortUrl), wasmPaths: { wasm: ortWasmUrl } },
       ...(this.bridge === undefined ? {} : { device: this.bridge.device }),
       ...(tier === "" ? {} : { tier }),
     });
@@ -86,7 +96,7 @@ export class Stage {
   }
 
   /** Draw with `frame` from now on, and give inference its share of every frame before it. */
-  start(frame: (now: number) => void, budgetMs: number): void {
+  start(frame: (now: number) => void, { budgetMs, minBudgetMs }: InferenceShare): void {
     this.stop();
     void this.renderer.setAnimationLoop(frame);
     const { bridge } = this;
@@ -96,7 +106,7 @@ export class Stage {
       this.slices.budgetMs = event.budgetMs;
       this.slices.predictedMs = event.predictedMs;
     };
-    const scheduler = new FrameScheduler(bridge.device, { budgetMs, telemetry: { emit } });
+    const scheduler = new FrameScheduler(bridge.device, { budgetMs, minBudgetMs, telemetry: { emit } });
     const stop = bridge.run(scheduler);
     this.#scheduler = scheduler;
     this.#stop = (): void => {
@@ -117,10 +127,5 @@ export class Stage {
 async function hasWebGpu(): Promise<boolean> {
   // Typed as always there, which it is not.
   const gpu = navigator.gpu as GPU | undefined;
-  return (await gpu?.requestAdapter().catch(() => null)) != null;
-}
-
-/** Whether a failure means that this device cannot run the model, and the game should go on without it. */
-export function isDeviceFault(cause: unknown): boolean {
-  return cause instanceof DeviceError;
+  return ((await gpu?.requestAdapter().catch(() => null)) ?? null) !== null;
 }

@@ -1,7 +1,17 @@
 // What stands around the player, sector by sector, and the shots in the air.
 
 import { hashCell } from "../world/noise.js";
-import { SECTOR_M, sectorAt, stormsNear, touches, type Beacon, type Heights, type Place, type Sector, type Storm } from "./places.js";
+import {
+  SECTOR_M,
+  sectorAt,
+  stormsNear,
+  touches,
+  type Beacon,
+  type Heights,
+  type Place,
+  type Sector,
+  type Storm,
+} from "./places.js";
 
 /** Metres around the player within which sectors are looked at. */
 const REACH_M = 1300;

@@ -67,7 +67,11 @@ export function sectorAt(
   };
 }
 
-function candidatesOf(hash: number, column: number, row: number): readonly { readonly x: number; readonly z: number }[] {
+function candidatesOf(
+  hash: number,
+  column: number,
+  row: number,
+): readonly { readonly x: number; readonly z: number }[] {
   return Array.from({ length: TRIES * TRIES }, (_, k) => ({
     x: (column + ((k % TRIES) + 0.2 + 0.6 * unitAt(hash, 100 + k)) / TRIES) * SECTOR_M,
     z: (row + (Math.floor(k / TRIES) + 0.2 + 0.6 * unitAt(hash, 200 + k)) / TRIES) * SECTOR_M,

@@ -48,7 +48,10 @@ export class CpuSurface implements LandSurface {
     if (!("values" in relief)) return Promise.reject(new Error("without WebGPU, a tile comes as values"));
     const { values } = relief;
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-    this.#reliefs.set(slot, values.map((value) => value - mean));
+    this.#reliefs.set(
+      slot,
+      values.map((value) => value - mean),
+    );
     const samples = Float32Array.from(
       { length: SAMPLES * SAMPLES },
       (_, k) => values[sampleCell(Math.floor(k / SAMPLES)) * TILE + sampleCell(k % SAMPLES)] ?? 0,
@@ -112,6 +115,9 @@ export class CpuSurface implements LandSurface {
     const there = wholeness(parts.reduce((sum, part) => sum + weight(part), 0));
     const stands = Math.min(Math.max(0.5 + (height(0, 0) - wide) / 24, 0), 1);
     const channels = [0.5 - riseX / length / 2, 0.5 - riseZ / length / 2, there, stands];
-    this.#normals.set(channels.map((channel) => Math.round(channel * 255)), texel * 4);
+    this.#normals.set(
+      channels.map((channel) => Math.round(channel * 255)),
+      texel * 4,
+    );
   }
 }

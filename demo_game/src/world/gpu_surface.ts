@@ -83,7 +83,10 @@ export class GpuSurface implements LandSurface {
     this.#keep = pipeline(KEEP_WGSL, "keep");
     this.#blend = pipeline(DRAW_WGSL, "blend");
     this.#shade = pipeline(DRAW_WGSL, "shade");
-    const group = (of: GPUComputePipeline, resources: readonly (GPUBuffer | GPUTextureView | undefined)[]): GPUBindGroup =>
+    const group = (
+      of: GPUComputePipeline,
+      resources: readonly (GPUBuffer | GPUTextureView | undefined)[],
+    ): GPUBindGroup =>
       device.createBindGroup({
         layout: of.getBindGroupLayout(0),
         entries: resources.flatMap((resource, binding) =>
@@ -153,10 +156,16 @@ export class GpuSurface implements LandSurface {
   async read({ x, z }: Block): Promise<Float32Array> {
     const mask = this.cells - 1;
     // Rows of a copy begin at multiples of 256 bytes.
-    const target = this.#device.createBuffer({ size: 256 * BLOCK, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
+    const target = this.#device.createBuffer({
+      size: 256 * BLOCK,
+      usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST,
+    });
     const encoder = this.#device.createCommandEncoder({ label: "game read" });
     const origin = [(x * BLOCK) & mask, (z * BLOCK) & mask];
-    encoder.copyTextureToBuffer({ texture: this.#heightsTexture, origin }, { buffer: target, bytesPerRow: 256 }, [BLOCK, BLOCK]);
+    encoder.copyTextureToBuffer({ texture: this.#heightsTexture, origin }, { buffer: target, bytesPerRow: 256 }, [
+      BLOCK,
+      BLOCK,
+    ]);
     this.#device.queue.submit([encoder.finish()]);
     this.#readBacks += 1;
     await target.mapAsync(GPUMapMode.READ);

@@ -11,7 +11,10 @@ import { difficultyOf, type TileId } from "./tiles.js";
 const JOBS = 2;
 
 /** The model's inputs for a tile of a world. */
-export function feedsOf(seed: number, tile: TileId): Record<"noisy" | "sigma" | "difficulty", Float32Array<ArrayBuffer>> {
+export function feedsOf(
+  seed: number,
+  tile: TileId,
+): Record<"noisy" | "sigma" | "difficulty", Float32Array<ArrayBuffer>> {
   return {
     noisy: normalCells(seed, tile.i * STRIDE, tile.j * STRIDE, TILE, SIGMA),
     sigma: Float32Array.of(SIGMA),

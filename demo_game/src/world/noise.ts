@@ -36,7 +36,13 @@ export function unitAt(hash: number, index: number): number {
  * Normal deviates of the cells from (x, z) on, row by row, times `scale`. Each is the sum of 16 random bytes, so that
  * only integers and one product decide its bits (excess kurtosis -0.08).
  */
-export function normalCells(seed: number, x: number, z: number, size: number, scale: number): Float32Array<ArrayBuffer> {
+export function normalCells(
+  seed: number,
+  x: number,
+  z: number,
+  size: number,
+  scale: number,
+): Float32Array<ArrayBuffer> {
   const values = new Float32Array(size * size);
   const factor = scale / Math.sqrt(BYTES_VARIANCE);
   const start = mix32(seed + STEP);
@@ -69,7 +75,9 @@ export function smoothNoise(seed: number, x: number, z: number, period: number):
 /** A seed from an URL: digits are a number, any other text is hashed (FNV-1a). */
 export function parseSeed(text: string): number {
   if (/^\d{1,10}$/.test(text)) return Number(text) >>> 0;
-  return [...text].reduce((hash, letter) => Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193), 0x811c9dc5) >>> 0;
+  let hash = 0x811c9dc5;
+  for (let k = 0; k < text.length; k++) hash = Math.imul(hash ^ text.charCodeAt(k), 0x01000193);
+  return hash >>> 0;
 }
 
 function fade(t: number): number {

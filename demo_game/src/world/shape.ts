@@ -37,7 +37,10 @@ export function hann(offset: number): number {
 
 /** Lay of the land at a cell, 0 (deep) to 1 (high): what the model does not decide. */
 export function layAt(seed: number, x: number, z: number): number {
-  return LAY.reduce((sum, [period, weight], octave) => sum + weight * smoothNoise(laySeed(seed, octave), x, z, period), 0);
+  return LAY.reduce(
+    (sum, [period, weight], octave) => sum + weight * smoothNoise(laySeed(seed, octave), x, z, period),
+    0,
+  );
 }
 
 /** The seed of one octave of the lay of the land. */
