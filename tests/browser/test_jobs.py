@@ -16,7 +16,7 @@ JOBS = b"""
 import { FrameScheduler, load } from "/host/index.js";
 
 export async function jobs() {
-  const model = await load("/pkg/golden/");
+  const model = await load("/pkg/golden/", { backend: "webgpu" });
   const { device } = model;
   const feeds = { x: new Float32Array([1, -2, 3, -4, 5, -6]), gain: new Float32Array([0.3]),
                   offset: new BigInt64Array([1n, -2n, 3n, 1n << 40n]) };
@@ -59,11 +59,12 @@ export async function jobs() {
 
 function keptCosts() {
   return new Promise((resolve, reject) => {
-    const opening = indexedDB.open("webinfer-costs");
+    const opening = indexedDB.open("webinfer-records");
     opening.onerror = () => reject(opening.error);
+    opening.onupgradeneeded = () => reject(new Error("the runtime keeps no records"));
     opening.onsuccess = () => {
-      const keys = opening.result.transaction("costs").objectStore("costs").getAllKeys();
-      keys.onsuccess = () => resolve(keys.result);
+      const keys = opening.result.transaction("records").objectStore("records").getAllKeys();
+      keys.onsuccess = () => resolve(keys.result.filter((key) => key.startsWith("costs/")));
     };
   });
 }
