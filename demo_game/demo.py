@@ -24,6 +24,8 @@ BUILT = ROOT / "demo_game" / "dist"
 PICTURE_TIMEOUT_S = 300
 # A place with water, meadows and snow; a size that a software adapter draws several times a second.
 PICTURE_QUERY = "seed=halcyon&quality=medium&size=960x540"
+# Land as far as one sees clearly.
+PICTURE_TILES = 24
 
 
 class Pages(http.server.SimpleHTTPRequestHandler):
@@ -83,10 +85,10 @@ def take_picture(url: str, target: Path) -> int:
         page.on("console", lambda message: print(f"page: {message.text}", file=sys.stderr))
         page.on("pageerror", lambda error: print(f"page: {error}", file=sys.stderr))
         page.goto(f"{url}?{PICTURE_QUERY}")
-        page.wait_for_function("window.game?.ready || window.game?.faults.length > 0")
+        page.wait_for_function(f"window.game?.made >= {PICTURE_TILES} || window.game?.faults.length > 0")
         page.keyboard.press("Enter")
-        # Land as far as one sees, at whatever speed this machine makes it.
-        page.wait_for_function("window.game.waiting === 0 || window.game.faults.length > 0 || window.game.state === 'over'")
+        page.evaluate("window.game.autopilot = true")
+        page.wait_for_function("window.game.run.distance > 150")
         faults = page.evaluate("window.game.faults")
         page.screenshot(path=target)
         print(page.evaluate("`land by ${window.game.backend} (${window.game.reason})`"))

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { CUSHION_M, fly, launch, type Craft, type Ground } from "../src/play/craft.js";
 import { FieldOfPlay } from "../src/play/field_of_play.js";
 import { SECTOR_M, sectorAt, startOf, stormsNear, touches, type Heights } from "../src/play/places.js";
+import { covering } from "../src/world/tiles.js";
 import { advance, collect, cruiseOf, hit, newRun } from "../src/play/rules.js";
 
 const IDLE = { steer: 0, climb: 0, boost: 0, brake: 0 };
@@ -136,9 +137,10 @@ describe("places", () => {
     expect(touches(spire, 0, 120, 0, 2)).toBe(false);
   });
 
-  it("the start is a coast", () => {
-    const start = startOf((x, z) => (x === 96 && z === -48 ? 0.5 : 0.9));
-    expect(start).toEqual({ x: 96 * 6, z: -48 * 6 });
+  it("the start is a coast that one tile makes", () => {
+    const start = startOf((x, z) => (x === 144 && z === -16 ? 0.5 : 0.9));
+    expect(start).toEqual({ x: 144 * 6, z: -16 * 6 });
+    expect(covering(144, -16)).toHaveLength(1);
   });
 });
 

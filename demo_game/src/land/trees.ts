@@ -5,7 +5,6 @@ import {
   float,
   Fn,
   fract,
-  int,
   ivec2,
   length,
   mix,
@@ -51,7 +50,7 @@ export function makeTrees({ heights, normals, cells }: LandSurface, perSide: num
   const material = new MeshBasicNodeMaterial();
   const shade = varying(float(0), "treeShade");
   const onLand: () => Node<"vec3"> = Fn(() => {
-    const index = int(instanceIndex);
+    const index = instanceIndex.toInt();
     const slot = origin.add(ivec2(index.mod(perSide), index.div(perSide))).toVar();
     const random = (salt: number): Node<"float"> =>
       fract(sin(vec2(slot).dot(vec2(12.9898, 78.233)).add(salt)).mul(43758.5453));

@@ -1,7 +1,7 @@
 // Where beacons and hazards stand: decided by the seed and by the heights, the same in every visit. Pure.
 
 import { hashCell, mix32, unitAt } from "../world/noise.js";
-import { CELL_M, WATER_M } from "../world/shape.js";
+import { CELL_M, STRIDE, TILE, WATER_M } from "../world/shape.js";
 import { difficultyAt, type BeaconKind } from "./rules.js";
 
 /** What the rules ask of the land; metres. */
@@ -142,10 +142,14 @@ export function touches(spire: Spire, x: number, y: number, z: number, margin: n
   return Math.hypot(x - spire.x, z - spire.z) < radius + margin;
 }
 
-/** A good place to begin: a coast near the middle of the world, found by the lay of the land alone. */
+/**
+ * A good place to begin: a coast near the middle of the world, found by the lay of the land alone, and such that one tile
+ * makes the land there.
+ */
 export function startOf(layAt: (x: number, z: number) => number): { readonly x: number; readonly z: number } {
-  const reach = [-4, -3, -2, -1, 0, 1, 2, 3, 4];
-  const cells = reach.flatMap((row) => reach.map((column) => ({ x: column * 48, z: row * 48 })));
+  const reach = [-3, -2, -1, 0, 1, 2, 3];
+  const alone = (tile: number): number => tile * STRIDE + TILE / 2;
+  const cells = reach.flatMap((row) => reach.map((column) => ({ x: alone(column), z: alone(row) })));
   const rated = cells.map((cell) => ({ cell, off: Math.abs(layAt(cell.x, cell.z) - 0.5) }));
   const best = rated.reduce((a, b) => (b.off < a.off ? b : a));
   return { x: best.cell.x * CELL_M, z: best.cell.z * CELL_M };
