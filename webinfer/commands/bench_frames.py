@@ -64,7 +64,7 @@ def bench_frames(
 
     scene: a built page in place of the bench's own scene. It finds the package at terrain.webinfer/ beside it, takes
     `inference=off`, `budget`, `backend`, `size` and `seed` from its address, and gives `window.game` with `ready`,
-    `autopilot`, `state`, `made`, `backend` and `faults`.
+    `autopilot`, `state`, `made`, `waiting`, `backend` and `faults`.
 
     Raises CheckFailed where frames with inference are late beyond the bar.
     """

@@ -143,6 +143,8 @@ async function measure({ contender, seconds }) {
   return { frames: recorded, ...(await stop()) };
 }
 
+const SETTLE_MS = 10_000;
+
 async function until(condition) {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 50));
 }
@@ -157,6 +159,9 @@ async function play({ contender, seconds, query }) {
   page.game.autopilot = true;
   page.dispatchEvent(new page.KeyboardEvent("keydown", { code: "Enter", key: "Enter", bubbles: true }));
   await until(() => page.game.state === "flying");
+  // What is left to make at the start of a flight is no part of the turn, where it is made soon.
+  const flown = performance.now();
+  await until(() => page.game.waiting === 0 || performance.now() - flown > SETTLE_MS);
   const made = page.game.made;
   const stop = models[contender]?.();
   const begins = [];
