@@ -33,6 +33,7 @@ const window: WindowEvent = {
   sliceP99Ms: 4.5,
   slicesOverBudget: 3,
   overshootMaxMs: 0.5,
+  overshootExcessMaxMs: 0.1,
   frames: 100,
   framesInferring: 60,
   framesDropped: 2,
