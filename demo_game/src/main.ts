@@ -102,7 +102,7 @@ async function main(canvas: HTMLCanvasElement): Promise<void> {
   const tell = (): void => {
     if (ready()) {
       screens.ready();
-      screens.progress(`Land by ${probe.backend}. Press Enter.`, 1);
+      screens.progress(`Ready. Land by ${probe.backend}.`, 1);
     } else if (world.source !== undefined) {
       screens.progress(`Making the first land, ${String(there())} of ${String(first.length)}`, there() / first.length);
     }
