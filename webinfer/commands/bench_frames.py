@@ -163,7 +163,8 @@ def _summary(stretch: Stretch) -> dict[str, Any]:
 
 def _slices(stretches: Sequence[Stretch]) -> dict[str, Any]:
     """How the measured slices keep to their budgets; `excess`: beyond budget and longest undivided piece."""
-    slices = [e for s in stretches for e in s.events if e["type"] == "slice"]
+    # Measurements come late: those of the load's own runs are left out.
+    slices = [e for s in stretches for e in s.events if e["type"] == "slice" and e["at"] >= s.begins[0]]
     frames = [e for s in stretches for e in s.events if e["type"] == "frame"]
     return {
         "measured": len(slices),
