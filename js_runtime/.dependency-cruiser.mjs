@@ -32,7 +32,7 @@ const LAYERS = [
   ["parts", "slice_timer", "record_store", "pressure"],
   ["crash_marker", "slicer"],
   ["job"],
-  ["model", "scheduler"],
+  ["model", "scheduler", "turns"],
   ["residence"],
   ["capture", "recovery", "diagnose", "steps"],
   ["self_test"],

@@ -1,7 +1,7 @@
 // What a caller may give as a model input, checked against the model's declaration before anything reaches the GPU.
 
 import { InputError } from "./errors.js";
-import type { Extent, Sizes } from "./expressions.js";
+import { Sizes, type Extent } from "./expressions.js";
 import type { Component, TensorSpec } from "./generated/manifest.js";
 import { imageShape, isImageFeed, type ImageFeed } from "./image/picture.js";
 import { elementCount, floatToHalf, gpuBytes, holds, toGpu, wireBytes, type TensorArray } from "./tensor.js";
@@ -28,6 +28,16 @@ export type CheckedFeed = { readonly spec: TensorSpec; readonly shape: readonly 
 );
 
 type Interface = Pick<Component, "inputs" | "symbols" | "constraints">;
+
+/** The inputs with their shapes where the symbols have the given values; one that is left out is at its maximum. */
+export function inputsAt(
+  { inputs, symbols }: Interface,
+  values: Readonly<Record<string, number>>,
+): readonly (TensorSpec & { readonly shape: readonly number[] })[] {
+  const sizes = new Sizes(symbols);
+  for (const [name, value] of Object.entries(values)) sizes.set(name, value);
+  return inputs.map((input) => ({ ...input, shape: sizes.shapeOf(input.shape) }));
+}
 
 /**
  * Check all inputs and give `sizes` the values that their shapes imply. Throws "unknown-input", "missing-input",

@@ -1,8 +1,7 @@
 // A model on WebGPU: its runs take turns, each on the residence that it has then.
 
-import { InputError, StoppedError, WebinferError } from "./errors.js";
-import { Sizes } from "./expressions.js";
-import type { Feeds } from "./feeds.js";
+import { InputError, type WebinferError } from "./errors.js";
+import { inputsAt, type Feeds } from "./feeds.js";
 import type { SymbolBounds } from "./generated/manifest.js";
 import { Home } from "./home.js";
 import { Job, type Course } from "./job.js";
@@ -27,8 +26,8 @@ import type { Assets, Placement, Residence } from "./residence.js";
 import { checked } from "./scopes.js";
 import type { Settled } from "./settle.js";
 import { Steps } from "./steps.js";
-import { nextTask } from "./task.js";
 import { profile, type Profile } from "./timing.js";
+import { attend, Turns } from "./turns.js";
 
 export interface GpuModelParts {
   readonly assets: Assets;
@@ -55,11 +54,10 @@ export class GpuModel implements Model {
   readonly #assets: Assets;
   readonly #timings: LoadTimings;
   readonly #home: Home;
+  readonly #turns = new Turns();
   readonly #inFlight: Promise<unknown>[] = [];
   #active: Job<Outputs> | undefined;
   #jobs = 0;
-  #tail: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
   #generation = 0;
   #performedOn: Placement | undefined;
   readonly #instead: GpuModelParts["instead"];
@@ -90,9 +88,7 @@ export class GpuModel implements Model {
   }
 
   inputsAt(values: Readonly<Record<string, number>>): readonly RunTensor[] {
-    const sizes = new Sizes(this.symbols);
-    for (const [name, value] of Object.entries(values)) sizes.set(name, value);
-    return this.inputs.map((input) => ({ ...input, shape: sizes.shapeOf(input.shape) }));
+    return inputsAt(this.#assets.component, values);
   }
 
   run(feeds: FeedSource, options: RunOptions = {}): Promise<Outputs> {
@@ -227,18 +223,10 @@ export class GpuModel implements Model {
         return self.performWhole(() => elsewhere(model));
       }),
     );
-    if (signal?.aborted) job.cancel();
-    const cancel = job.cancel.bind(job);
-    signal?.addEventListener("abort", cancel);
-    const at = performance.now();
-    const end = (cause?: unknown): void => {
-      signal?.removeEventListener("abort", cancel);
+    attend(job, this.#assets.source.manifest.name, this.#assets.telemetry, signal, () => {
       this.#jobs -= 1;
-      this.#reportJob(at, cause);
-    };
-    job.done.then(() => {
-      end();
-    }, end);
+      this.#reportMemory();
+    });
     return job;
   }
 
@@ -303,38 +291,9 @@ export class GpuModel implements Model {
     this.#assets.telemetry.emit({ type: "memory", at: performance.now(), model, buffers, bytes, peakBytes });
   }
 
-  /** A job that began at `at` has ended, by `cause` unless it is done. */
-  #reportJob(at: number, cause: unknown): void {
-    const { telemetry } = this.#assets;
-    const now = performance.now();
-    const model = this.info.name;
-    const outcome = cause === undefined ? "done" : cause instanceof StoppedError ? "cancelled" : "failed";
-    telemetry.emit({ type: "job", at, ms: now - at, model, outcome });
-    if (outcome === "failed") {
-      const code = cause instanceof WebinferError ? cause.code : "unknown";
-      telemetry.emit({ type: "failure", at: now, model, during: "run", code });
-    }
-    this.#reportMemory();
-  }
-
-  /** Queue behind earlier calls. A call that had to wait starts in a new task, so that the earlier caller can read. */
   async #exclusive<T>(work: (residence: Residence) => Promise<T>): Promise<T> {
     this.#home.throwIfUnusable();
-    const queued = this.#waiting > 0;
-    this.#waiting += 1;
-    const turn = this.#tail.then(async () => {
-      if (queued) await nextTask();
-      return this.#home.work(work);
-    });
-    this.#tail = turn.then(
-      () => undefined,
-      () => undefined,
-    );
-    try {
-      return await turn;
-    } finally {
-      this.#waiting -= 1;
-    }
+    return this.#turns.take(() => this.#home.work(work));
   }
 }
 

@@ -207,11 +207,8 @@ export class FrameScheduler {
           break;
         case "queued":
         case "paused":
+        case "submitted": // begins again where its device is lost before the outcome is known
           // It does not wait for us.
-          entry.servedAt = now;
-          break;
-        case "submitted":
-          // It begins again where its device is lost before the outcome is known.
           entry.servedAt = now;
           break;
         case "done":

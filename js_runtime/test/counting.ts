@@ -1,6 +1,6 @@
 // A device that counts the GPU objects that are made on it, and knows which buffers are alive.
 
-import { gameDevice } from "./dawn.js";
+import { gameDevice, trackBuffers } from "./dawn.js";
 
 /** What a game must not see made in its frames; encoders and passes are made anew by nature. */
 const COUNTED = [
@@ -39,20 +39,14 @@ export class CountingDevice {
         return method(...args);
       };
     }
+    trackBuffers(device, this.live);
     const createBuffer = device.createBuffer.bind(device);
     const popErrorScope = device.popErrorScope.bind(device);
     let failing = false;
     device.createBuffer = (descriptor): GPUBuffer => {
-      const buffer = createBuffer(descriptor);
       failing = this.exhausted > 0;
       if (failing) this.exhausted -= 1;
-      this.live.add(buffer);
-      const destroy = buffer.destroy.bind(buffer);
-      buffer.destroy = (): undefined => {
-        this.live.delete(buffer);
-        destroy();
-      };
-      return buffer;
+      return createBuffer(descriptor);
     };
     device.popErrorScope = async (): Promise<GPUError | null> => {
       const failed = failing;

@@ -4,27 +4,14 @@ import { describe, expect, test } from "vitest";
 
 import { CrashMarker, type Surroundings } from "../src/crash_marker.js";
 import type { RecordStore } from "../src/index.js";
+import { Records } from "./records.js";
 
 const HIGH = { tier: "fp32-workgroup", rank: 6 };
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Survives the pages that write to it. */
-class Disk implements RecordStore {
-  readonly texts = new Map<string, string>();
-
-  get(key: string): Promise<string | undefined> {
-    return Promise.resolve(this.texts.get(key));
-  }
-
-  set(key: string, text: string): Promise<void> {
-    this.texts.set(key, text);
-    return Promise.resolve();
-  }
-}
-
 /** Pages of one browser: `show` tells the page that is open. */
 class Browser {
-  readonly disk = new Disk();
+  readonly disk = new Records();
   time = 1_000_000_000_000;
   tellsLeaving = true;
   readonly attended = new Set<string>();

@@ -17,3 +17,18 @@ export async function gameDevice(): Promise<GPUDevice> {
   if (adapter === null) throw new Error("no WebGPU adapter: install mesa-vulkan-drivers");
   return adapter.requestDevice();
 }
+
+/** Keep in `live` the buffers that are made on `device` from now on and not destroyed. */
+export function trackBuffers(device: GPUDevice, live: Set<GPUBuffer>): void {
+  const createBuffer = device.createBuffer.bind(device);
+  device.createBuffer = (descriptor): GPUBuffer => {
+    const buffer = createBuffer(descriptor);
+    live.add(buffer);
+    const destroy = buffer.destroy.bind(buffer);
+    buffer.destroy = (): undefined => {
+      live.delete(buffer);
+      destroy();
+    };
+    return buffer;
+  };
+}

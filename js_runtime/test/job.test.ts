@@ -5,10 +5,11 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { FrameScheduler, load, type RecordStore, type LoadOptions, type Model } from "../src/index.js";
+import { FrameScheduler, load, type LoadOptions, type Model } from "../src/index.js";
 import { partWgsl } from "../src/parts.js";
 import { gameDevice, gpu } from "./dawn.js";
 import { expectReference, failure, goldenFeeds, PackageServer, reference } from "./golden.js";
+import { Records } from "./records.js";
 
 let server: PackageServer;
 const models: Model[] = [];
@@ -21,23 +22,9 @@ afterEach(async () => {
 });
 
 async function open(options: LoadOptions = {}): Promise<Model> {
-  const model = await load(server.url, { gpu, tier: "fp32-register", records: new Costs(), ...options });
+  const model = await load(server.url, { gpu, tier: "fp32-register", records: new Records(), ...options });
   models.push(model);
   return model;
-}
-
-/** Costs of one visit. */
-class Costs implements RecordStore {
-  readonly texts = new Map<string, string>();
-
-  get(key: string): Promise<string | undefined> {
-    return Promise.resolve(this.texts.get(key));
-  }
-
-  set(key: string, text: string): Promise<void> {
-    this.texts.set(key, text);
-    return Promise.resolve();
-  }
 }
 
 /** One element per workgroup instead of sixteen in one. */
@@ -179,7 +166,7 @@ describe("slices", () => {
   });
 
   test("what a visit measured serves the next one", async () => {
-    const records = new Costs();
+    const records = new Records();
     const model = await open({ records });
     for (let count = 0; count < 20; count += 1) await model.run(goldenFeeds());
     const [key = ""] = [...records.texts.keys()].filter((name) => name.startsWith("costs/"));

@@ -1,6 +1,6 @@
 // A GPU that fails at given moments: loses its device for real, has no memory, refuses work. It counts calls as time.
 
-import { gpu } from "./dawn.js";
+import { gpu, trackBuffers } from "./dawn.js";
 
 /** What goes wrong at the call with that number, of all calls on all devices. */
 export interface Fault {
@@ -103,17 +103,7 @@ export class LosingGpu {
     }
     Object.defineProperty(device, "queue", { value: queue });
     this.#refuseOnPurpose(device, queue);
-    const createBuffer = device.createBuffer.bind(device);
-    device.createBuffer = (descriptor): GPUBuffer => {
-      const buffer = createBuffer(descriptor);
-      this.live.add(buffer);
-      const destroy = buffer.destroy.bind(buffer);
-      buffer.destroy = (): undefined => {
-        this.live.delete(buffer);
-        destroy();
-      };
-      return buffer;
-    };
+    trackBuffers(device, this.live);
     return device;
   }
 

@@ -74,6 +74,7 @@ def bench_frames(
         )
     modules = web_modules()
     mounts = {
+        "peers": data_dir("device_matrix") / "peers",
         "runtime": host_dir(),
         "three": modules / "three" / "build",
         "ort": modules / "onnxruntime-web" / "dist",

@@ -1,38 +1,19 @@
 // Renders a scene and records when its frames begin, alone and while a runtime infers: commands of webinfer bench --frames.
 
+import { ARRAYS, serve, uploaded } from "/peers/host/protocol.mjs";
 import { FrameScheduler, load, requirements } from "/runtime/index.js";
 
 import { createScene } from "./scene.mjs";
-
-const session = new URLSearchParams(location.search).get("session");
-const ARRAYS = { float32: Float32Array, int32: Int32Array, int64: BigInt64Array, bool: Uint8Array };
 
 /** Called in every frame after the scene has been rendered. */
 let inFrame = () => undefined;
 let frames = [];
 let device;
 
-async function post(message) {
-  await fetch(`/result?session=${session}`, { method: "POST", body: JSON.stringify(message) });
-}
-
-async function greet() {
-  const adapter = await navigator.gpu?.requestAdapter();
-  if (!adapter) {
-    await post({ id: 0, ok: false, error: { code: "no-adapter", message: "requestAdapter returned null" } });
-    return false;
-  }
-  const { vendor, architecture, device: name, description, isFallbackAdapter } = adapter.info;
-  const info = { vendor, architecture, device: name, description, isFallbackAdapter };
-  await post({ id: 0, ok: true, value: { adapter: info, features: [...adapter.features], limits: {} } });
-  return true;
-}
-
 async function tensors(feeds) {
   const made = {};
   for (const { name, data, dtype } of feeds) {
-    const bytes = await (await fetch(`/data/${data}`)).arrayBuffer();
-    made[name] = new ARRAYS[dtype](bytes);
+    made[name] = new ARRAYS[dtype](await uploaded(data));
   }
   return made;
 }
@@ -102,10 +83,9 @@ async function loadPeer({ model: file, feeds, dims }) {
     return created;
   };
   const model = await (device ? create({ name: "webgpu", device }).catch(own) : own());
+  const arrays = await tensors(feeds);
   const inputs = {};
-  for (const { name, dtype, shape } of feeds) {
-    inputs[name] = new ort.Tensor(dtype, (await tensors(feeds))[name], shape);
-  }
+  for (const { name, dtype, shape } of feeds) inputs[name] = new ort.Tensor(dtype, arrays[name], shape);
   const run = async () => {
     const results = await model.run(inputs);
     await used.queue.onSubmittedWorkDone();
@@ -187,22 +167,9 @@ async function recorded(work) {
   return { ...value, frames };
 }
 
-const OPERATIONS = {
+await serve({
   render,
   measure,
   play,
   load: (args) => recorded(() => (args.contender === "webinfer" ? loadOwn(args) : loadPeer(args))),
-};
-
-if (await greet()) {
-  for (;;) {
-    const response = await fetch(`/next?session=${session}`);
-    if (response.status === 204) continue;
-    const { id, op, ...args } = await response.json();
-    try {
-      await post({ id, ok: true, value: await OPERATIONS[op](args) });
-    } catch (error) {
-      await post({ id, ok: false, error: { code: error.code ?? "page", message: String(error.stack ?? error) } });
-    }
-  }
-}
+});

@@ -1,8 +1,8 @@
 // A model on ONNX Runtime Web, for who cannot or should not use WebGPU: the same interface, computed whole, on the CPU side.
 
-import { BackendError, StoppedError, WebinferError } from "../errors.js";
+import { BackendError, StoppedError } from "../errors.js";
 import { Sizes } from "../expressions.js";
-import { checkFeeds, type CheckedFeed, type Feed, type Feeds } from "../feeds.js";
+import { checkFeeds, inputsAt, type CheckedFeed, type Feed, type Feeds } from "../feeds.js";
 import type { Component, SymbolBounds } from "../generated/manifest.js";
 import { Job } from "../job.js";
 import { Account, type MemoryUse, type ModelMemory } from "../memory.js";
@@ -24,6 +24,7 @@ import { encodeRead, finishRead } from "../readback.js";
 import { checkCarry } from "../steps.js";
 import type { Telemetry } from "../telemetry/events.js";
 import { elementCount, toWire } from "../tensor.js";
+import { attend, Turns } from "../turns.js";
 import { portableFailure, type OrtTensor } from "./onnx_runtime.js";
 import { imageBytes } from "./pixels.js";
 import { PortableOutputs } from "./portable_outputs.js";
@@ -56,9 +57,8 @@ export class PortableModel implements Model {
   readonly #outputs: PortableOutputs;
   readonly #telemetry: Telemetry;
   readonly #sizes: Sizes;
+  readonly #turns = new Turns();
   #active: Job<Outputs> | undefined;
-  #tail: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
   #generation = 0;
   #disposed = false;
 
@@ -86,9 +86,7 @@ export class PortableModel implements Model {
   }
 
   inputsAt(values: Readonly<Record<string, number>>): readonly RunTensor[] {
-    const sizes = new Sizes(this.symbols);
-    for (const [name, value] of Object.entries(values)) sizes.set(name, value);
-    return this.inputs.map((input) => ({ ...input, shape: sizes.shapeOf(input.shape) }));
+    return inputsAt(this.#component, values);
   }
 
   run(feeds: FeedSource, options: RunOptions = {}): Promise<Outputs> {
@@ -126,17 +124,7 @@ export class PortableModel implements Model {
         }
       }),
     );
-    if (signal?.aborted) job.cancel();
-    const cancel = job.cancel.bind(job);
-    signal?.addEventListener("abort", cancel);
-    const at = performance.now();
-    const end = (cause?: unknown): void => {
-      signal?.removeEventListener("abort", cancel);
-      this.#report(at, cause);
-    };
-    job.done.then(() => {
-      end();
-    }, end);
+    attend(job, this.info.name, this.#telemetry, signal, () => undefined);
     return job;
   }
 
@@ -164,7 +152,10 @@ export class PortableModel implements Model {
     this.#active?.fail(this.#disposedError());
     if (this.#memory !== undefined && this.#device !== undefined) poolOf(this.#device).close(this.#memory);
     // After the run under way, which cannot be stopped. A session that cannot be released has nothing left to use.
-    void this.#tail.then(() => this.#opened.session.release()).catch(() => undefined);
+    void this.#turns
+      .ended()
+      .then(() => this.#opened.session.release())
+      .catch(() => undefined);
   }
 
   async #compute(feeds: Feeds, { textures = {} }: RunOptions): Promise<Outputs> {
@@ -185,7 +176,7 @@ export class PortableModel implements Model {
       throw portableFailure(provider.name, `failed to run ${this.info.name}`, cause);
     }
     return this.#outputs.collect(this.#component.outputs, results, textures, () => {
-      if (this.#disposed) throw this.#disposedError();
+      this.#throwIfDisposed();
       return generation === this.#generation;
     });
   }
@@ -208,35 +199,16 @@ export class PortableModel implements Model {
     return finishRead(memory, read);
   }
 
-  /** Queue behind earlier calls. A call that had to wait starts in a new task, so that the earlier caller can read. */
   async #exclusive<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#disposed) throw this.#disposedError();
-    const queued = this.#waiting > 0;
-    this.#waiting += 1;
-    const turn = this.#tail.then(async () => {
-      if (queued) await new Promise((resolve) => setTimeout(resolve, 0));
-      if (this.#disposed) throw this.#disposedError();
+    this.#throwIfDisposed();
+    return this.#turns.take(() => {
+      this.#throwIfDisposed();
       return work();
     });
-    this.#tail = turn.then(
-      () => undefined,
-      () => undefined,
-    );
-    try {
-      return await turn;
-    } finally {
-      this.#waiting -= 1;
-    }
   }
 
-  #report(at: number, cause: unknown): void {
-    const now = performance.now();
-    const model = this.info.name;
-    const outcome = cause === undefined ? "done" : cause instanceof StoppedError ? "cancelled" : "failed";
-    this.#telemetry.emit({ type: "job", at, ms: now - at, model, outcome });
-    if (outcome !== "failed") return;
-    const code = cause instanceof WebinferError ? cause.code : "unknown";
-    this.#telemetry.emit({ type: "failure", at: now, model, during: "run", code });
+  #throwIfDisposed(): void {
+    if (this.#disposed) throw this.#disposedError();
   }
 
   #disposedError(): StoppedError {
