@@ -93,15 +93,15 @@ def by_reference(package: Exported, seed: int, tiles: list[dict[str, Any]]) -> d
 
 
 def check_tiles(package: Exported, seed: int, tiles: list[dict[str, Any]]) -> dict[tuple[int, int], Any]:
-    """The samples of tiles agree with the reference within 1e-3 of the model's range, which is 2."""
+    """The samples of tiles agree with the reference; ONNX Runtime Web sums group norms less precisely."""
     outputs = by_reference(package, seed, tiles)
     cells = np.minimum(2 * np.arange(65), 127)
     for tile in tiles:
         expected = outputs[tile["i"], tile["j"]]
         samples = np.array(tile["samples"], dtype=np.float32).reshape(65, 65)
         assert np.isfinite(samples).all()
-        assert np.abs(samples - expected[np.ix_(cells, cells)]).max() < 2e-3
-        assert abs(tile["mean"] - expected.mean()) < 2e-3
+        assert np.abs(samples - expected[np.ix_(cells, cells)]).max() < 5e-4
+        assert abs(tile["mean"] - expected.mean()) < 2e-4
     return outputs
 
 
@@ -118,6 +118,14 @@ def test_plays_for_twenty_seconds(chromium: Browser, address: str, package: Expo
     page, errors = opened(chromium, f"{address}?seed=halcyon&backend=wasm&{SMALL}")
     page.keyboard.press("Enter")
     page.wait_for_function("game.state === 'flying' && game.run.seconds > 0.5")
+    page.keyboard.press("p")
+    assert page.evaluate("game.state") == "paused"
+    paused = page.evaluate("[game.craft.x, game.craft.z, game.run.seconds]")
+    page.wait_for_timeout(700)
+    assert page.evaluate("[game.craft.x, game.craft.z, game.run.seconds]") == paused
+    page.keyboard.press("p")
+    page.wait_for_function(f"game.run.seconds > {paused[2]}")
+
     before = page.evaluate("({ made: game.made, craft: { ...game.craft } })")
     assert before["made"] >= 1
     for keys in (["w"], ["w", "d"], ["Shift"], ["a"], ["w"]):
@@ -129,8 +137,7 @@ def test_plays_for_twenty_seconds(chromium: Browser, address: str, package: Expo
             page.keyboard.up(key)
     after = page.evaluate(
         """({ made: game.made, craft: { ...game.craft }, run: { ...game.run }, frames: game.frameTimes.length,
-              backend: game.backend, reason: game.reason, renderer: game.renderer, state: game.state,
-              readBacks: game.readBacks })"""
+              backend: game.backend, reason: game.reason, renderer: game.renderer, readBacks: game.readBacks })"""
     )
     assert after["made"] > before["made"], "no land came from the model while flying"
     assert (after["backend"], after["renderer"]) == ("wasm", "webgpu")
@@ -140,15 +147,6 @@ def test_plays_for_twenty_seconds(chromium: Browser, address: str, package: Expo
     assert after["frames"] > 20
     assert after["craft"]["z"] != before["craft"]["z"]
 
-    if after["state"] == "flying":
-        page.keyboard.press("p")
-        assert page.evaluate("game.state") == "paused"
-        paused = page.evaluate("[game.craft.x, game.craft.z, game.run.seconds]")
-        page.wait_for_timeout(700)
-        assert page.evaluate("[game.craft.x, game.craft.z, game.run.seconds]") == paused
-        page.keyboard.press("p")
-        page.wait_for_function(f"game.run.seconds > {paused[2]}")
-
     seed, tiles = page.evaluate("[game.seed, game.tiles]")
     assert {tile["backend"] for tile in tiles} == {"wasm"}
     block = start_block(tiles)
@@ -157,9 +155,10 @@ def test_plays_for_twenty_seconds(chromium: Browser, address: str, package: Expo
     page.wait_for_timeout(500)
     drawn = np.array(page.evaluate(f"game.readBlock({{ x: {block[0]}, z: {block[1]} }})")).reshape(16, 16)
     expected = world.block_heights(seed, block, outputs)
-    assert np.abs(drawn - expected).max() < 1e-3 * 290
+    # Metres.
+    assert np.abs(drawn - expected).max() < 0.1
     middle = page.evaluate(f"game.heightAt({(block[0] * 16 + 8) * 6}, {(block[1] * 16 + 8) * 6})")
-    assert abs(middle - expected[8, 8]) < 3
+    assert abs(middle - expected[8, 8]) < 0.1
 
     picture = Image.open(tmp_path / "w.png").convert("RGB")
     colours = picture.getcolors(maxcolors=1 << 20)
