@@ -112,7 +112,7 @@ function settingsForm(settings: Settings, onSettings: (kept: Kept) => void): HTM
   add("Inference per frame", range("budgetMs", BUDGET_MS, kept.budgetMs));
   add("Land made by", choice("backend", BACKENDS, kept.backend));
   add("Tier", text("tier", kept.tier, "chosen for this device"));
-  add("Sound", choice("sound", ["true", "false"], String(kept.sound)));
+  add("Sound", choice("sound", ["on", "off"], kept.sound ? "on" : "off"));
   form.append(element("button", { text: "Apply and reload" }));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -128,7 +128,7 @@ function settingsForm(settings: Settings, onSettings: (kept: Kept) => void): HTM
       tier: value("tier"),
       budgetMs: Number(value("budgetMs")),
       scale: Number(value("scale")),
-      sound: value("sound") === "true",
+      sound: value("sound") === "on",
     });
   });
   return form;
